@@ -1,0 +1,22 @@
+//! Everything that can be asked of a farm, one closed enum a part.
+
+use super::{allocator, fleet};
+
+/// A request to change the farm. Reads are not commands.
+#[derive(Debug, Clone)]
+pub enum Command {
+    Fleet(fleet::Command),
+    Allocator(allocator::Command),
+}
+
+impl From<fleet::Command> for Command {
+    fn from(command: fleet::Command) -> Self {
+        Self::Fleet(command)
+    }
+}
+
+impl From<allocator::Command> for Command {
+    fn from(command: allocator::Command) -> Self {
+        Self::Allocator(command)
+    }
+}

@@ -1,0 +1,21 @@
+//! The one way from a command to events.
+
+use super::{Command, Event, Farm, Refusal, Timestamp, allocator, fleet};
+
+impl Farm {
+    /// What would happen if the command were carried out now. Pure: the same
+    /// farm, time and command give the same events.
+    pub fn decide(&self, now: Timestamp, command: Command) -> Result<Vec<Event>, Refusal> {
+        match command {
+            Command::Fleet(command) => Ok(wrap(Event::Fleet, fleet::decide(&self.fleet, command)?)),
+            Command::Allocator(command) => {
+                let events = allocator::decide(&self.fleet, &self.allocations, now, command)?;
+                Ok(wrap(Event::Allocator, events))
+            }
+        }
+    }
+}
+
+fn wrap<T>(part: fn(T) -> Event, events: Vec<T>) -> Vec<Event> {
+    events.into_iter().map(part).collect()
+}

@@ -1,0 +1,26 @@
+//! The farm: the whole truth, changed by events alone.
+
+use serde::{Deserialize, Serialize};
+
+use super::Event;
+use super::allocator::Allocations;
+use super::fleet::Fleet;
+
+/// All parts of the truth.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Farm {
+    pub fleet: Fleet,
+    pub allocations: Allocations,
+}
+
+impl Farm {
+    /// Takes in what has happened. The only code that changes a farm; it cannot fail.
+    pub fn apply(&mut self, event: &Event) {
+        match event {
+            Event::Fleet(event) => self.fleet.apply(event),
+            Event::Allocator(event) => {
+                self.allocations.apply(event, self.fleet.definition().allocations.keep_generations);
+            }
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! The resolved farm file: what a farm is, as journalled, and every fault that such a definition can have.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::range::WorkerRange;
+use crate::domain::names::{PoolName, WorkerName};
+
+/// The most workers that a definition may name.
+pub const MAX_WORKERS: u64 = 1_000_000;
+
+/// The most generations that can be kept.
+const MAX_KEPT_GENERATIONS: u64 = 1_000_000;
+
+/// A span of time in seconds, as farm files give it.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Seconds(pub f64);
+
+/// What a farm is. Its key names and their order are those of the farm file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Definition {
+    pub name: String,
+    /// Priority of a job that has none, nor a branch with one; smaller is more important.
+    pub default_priority: i64,
+    /// So many seconds of waiting outweigh one priority step; 0 is strict priority.
+    pub ageing_seconds_per_priority: Seconds,
+    pub pools: Vec<Pool>,
+    pub workers: Vec<WorkerEntry>,
+    pub branches: Vec<Branch>,
+    pub builders: Vec<BuilderRule>,
+    pub allocations: AllocationLimits,
+}
+
+/// The workers of one kind.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Pool {
+    pub name: PoolName,
+    pub workers: Vec<WorkerRange>,
+    pub class: WorkerClass,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overflow_after: Option<Seconds>,
+}
+
+/// Workers that differ from the rest of their pool.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WorkerEntry {
+    pub name: WorkerRange,
+    pub pool: PoolName,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<WorkerClass>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub attributes: BTreeMap<String, String>,
+}
+
+/// What kind of machine a worker is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum WorkerClass {
+    Inhouse,
+    Spot,
+    Ondemand,
+}
+
+/// A branch whose jobs have a priority of their own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Branch {
+    pub name: String,
+    pub priority: i64,
+}
+
+/// Which pool a builder belongs to, by its name; the first rule that matches decides.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BuilderRule {
+    /// A regular expression, searched for anywhere in the name; look-around allowed.
+    #[serde(rename = "match")]
+    pub pattern: String,
+    pub pool: PoolName,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub requires: BTreeMap<String, String>,
+    pub class: JobClass,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overflow_after: Option<Seconds>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cadence: Option<String>,
+}
+
+/// How a job stands against all others, before anything else is compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum JobClass {
+    Release,
+    #[default]
+    Normal,
+    Idle,
+}
+
+/// The rules that every write of allocations is judged by.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AllocationLimits {
+    /// At least 1.
+    pub max_builders_per_machine: u64,
+    /// 0 to 100.
+    pub max_shrink_percent: u64,
+    /// A builder's group is the first of these that its name holds, else its
+    /// own name. `None` is no isolation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub isolation_groups: Option<Vec<String>>,
+    /// How many generations can be read, rolled back to and asked deltas from.
+    pub keep_generations: u64,
+}
+
+impl Default for AllocationLimits {
+    fn default() -> Self {
+        Self { max_builders_per_machine: 2, max_shrink_percent: 30, isolation_groups: None, keep_generations: 10_000 }
+    }
+}
+
+/// The farm before any file was read: nobody works there.
+impl Default for Definition {
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            default_priority: 5,
+            ageing_seconds_per_priority: Seconds(0.0),
+            pools: Vec::new(),
+            workers: Vec::new(),
+            branches: Vec::new(),
+            builders: Vec::new(),
+            allocations: AllocationLimits::default(),
+        }
+    }
+}
+
+/// A fault of a definition, with the path of the key that has it (`pools[0].workers[2]`).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Problem {
+    pub path: String,
+    pub message: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.path, self.message)
+    }
+}
+
+impl Definition {
+    /// Every fault there is, in file order; empty when the farm can be run.
+    pub fn problems(&self) -> Vec<Problem> {
+        let mut found = Vec::new();
+        let mut report = |path: String, message: String| found.push(Problem { path, message });
+        self.check_pools(&mut report);
+        self.check_workers(&mut report);
+        self.check_branches(&mut report);
+        self.check_builders(&mut report);
+        self.check_allocations(&mut report);
+        found
+    }
+
+    fn has_pool(&self, name: &PoolName) -> bool {
+        self.pools.iter().any(|pool| pool.name == *name)
+    }
+
+    fn unknown_pool(&self, name: &PoolName) -> String {
+        let known: Vec<_> = self.pools.iter().map(|pool| pool.name.as_str()).collect();
+        format!("there is no pool {name:?} (the pools are: {})", known.join(", "))
+    }
+
+    fn check_pools(&self, report: &mut impl FnMut(String, String)) {
+        let mut names = BTreeSet::new();
+        for (at, pool) in self.pools.iter().enumerate() {
+            if !names.insert(&pool.name) {
+                report(format!("pools[{at}].name"), format!("a second pool {:?}", pool.name));
+            }
+            check_seconds(pool.overflow_after, format!("pools[{at}].overflow_after"), report);
+        }
+        check_seconds(Some(self.ageing_seconds_per_priority), "farm.ageing_seconds_per_priority".into(), report);
+    }
+
+    fn check_workers(&self, report: &mut impl FnMut(String, String)) {
+        let listed = self.pools.iter().flat_map(|pool| &pool.workers);
+        let total = listed.chain(self.workers.iter().map(|entry| &entry.name)).map(WorkerRange::count).sum::<u64>();
+        if total > MAX_WORKERS {
+            report("pools".into(), format!("{total} workers are named, at most {MAX_WORKERS} can be"));
+            return;
+        }
+        let mut pool_of: BTreeMap<WorkerName, &PoolName> = BTreeMap::new();
+        for (at, pool) in self.pools.iter().enumerate() {
+            for (index, range) in pool.workers.iter().enumerate() {
+                if let Some((worker, other)) =
+                    range.names().find_map(|worker| pool_of.insert(worker.clone(), &pool.name).map(|was| (worker, was)))
+                {
+                    report(
+                        format!("pools[{at}].workers[{index}]"),
+                        format!("worker {worker:?} is named a second time (first in pool {other:?})"),
+                    );
+                }
+            }
+        }
+        let mut entered = BTreeSet::new();
+        for (at, entry) in self.workers.iter().enumerate() {
+            if !self.has_pool(&entry.pool) {
+                report(format!("workers[{at}].pool"), self.unknown_pool(&entry.pool));
+                continue;
+            }
+            for worker in entry.name.names() {
+                if let Some(other) = pool_of.get(&worker).filter(|other| **other != &entry.pool) {
+                    let message = format!("worker {worker:?} is listed in pool {other:?}, not in {:?}", entry.pool);
+                    report(format!("workers[{at}].pool"), message);
+                    break;
+                }
+                if !entered.insert(worker.clone()) {
+                    report(format!("workers[{at}].name"), format!("a second entry for worker {worker:?}"));
+                    break;
+                }
+            }
+        }
+    }
+
+    fn check_branches(&self, report: &mut impl FnMut(String, String)) {
+        let mut names = BTreeSet::new();
+        for (at, branch) in self.branches.iter().enumerate() {
+            if branch.name.is_empty() {
+                report(format!("branches[{at}].name"), "a branch's name is never empty".into());
+            } else if !names.insert(&branch.name) {
+                report(format!("branches[{at}].name"), format!("a second branch {:?}", branch.name));
+            }
+        }
+    }
+
+    fn check_builders(&self, report: &mut impl FnMut(String, String)) {
+        for (at, rule) in self.builders.iter().enumerate() {
+            if let Err(error) = fancy_regex::Regex::new(&rule.pattern) {
+                report(
+                    format!("builders[{at}].match"),
+                    format!("{:?} is not a regular expression: {error}", rule.pattern),
+                );
+            }
+            if !self.has_pool(&rule.pool) {
+                report(format!("builders[{at}].pool"), self.unknown_pool(&rule.pool));
+            }
+            check_seconds(rule.overflow_after, format!("builders[{at}].overflow_after"), report);
+        }
+    }
+
+    fn check_allocations(&self, report: &mut impl FnMut(String, String)) {
+        let limits = &self.allocations;
+        if limits.max_builders_per_machine == 0 {
+            report(
+                "allocations.max_builders_per_machine".into(),
+                "at least 1, or no machine could have a builder".into(),
+            );
+        }
+        if limits.max_shrink_percent > 100 {
+            let message = format!("a percentage from 0 to 100, not {}", limits.max_shrink_percent);
+            report("allocations.max_shrink_percent".into(), message);
+        }
+        if !(1..=MAX_KEPT_GENERATIONS).contains(&limits.keep_generations) {
+            let message = format!("from 1 to {MAX_KEPT_GENERATIONS}, not {}", limits.keep_generations);
+            report("allocations.keep_generations".into(), message);
+        }
+        let mut seen = BTreeSet::new();
+        for (at, group) in limits.isolation_groups.iter().flatten().enumerate() {
+            let path = format!("allocations.isolation_groups[{at}]");
+            if group.is_empty() {
+                report(path, "an empty text is in every name, so all builders would be one group".into());
+            } else if !seen.insert(group) {
+                report(path, format!("{group:?} is listed a second time"));
+            }
+        }
+    }
+}
+
+fn check_seconds(span: Option<Seconds>, path: String, report: &mut impl FnMut(String, String)) {
+    if let Some(Seconds(seconds)) = span
+        && !(seconds.is_finite() && seconds >= 0.0)
+    {
+        report(path, format!("a number of seconds from 0 up, not {seconds}"));
+    }
+}

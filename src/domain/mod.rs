@@ -1,0 +1,20 @@
+//! The truth about a farm and every rule for changing it: pure, without clock, I/O or chance.
+
+pub mod allocator;
+mod author;
+mod command;
+mod decide;
+mod event;
+mod farm;
+pub mod fleet;
+mod names;
+mod refusal;
+mod time;
+
+pub use author::Author;
+pub use command::Command;
+pub use event::Event;
+pub use farm::Farm;
+pub use names::{BadName, BuilderName, MAX_NAME_CHARS, PoolName, WorkerName};
+pub use refusal::Refusal;
+pub use time::{BadTime, MAX_UNIX_SECONDS, Timestamp};

@@ -1,0 +1,29 @@
+//! Everything that a farm can refuse, with the stable code that clients may rely on.
+
+use thiserror::Error;
+
+use super::{allocator, fleet};
+
+/// An expected "no": the farm is unchanged, and the caller can do something about it.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum Refusal {
+    #[error(transparent)]
+    Fleet(#[from] fleet::Refusal),
+    #[error(transparent)]
+    Allocator(#[from] allocator::Refusal),
+}
+
+impl Refusal {
+    /// The code in a problem document; stable, unlike the text.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Fleet(fleet::Refusal::BadDefinition(_)) => "bad_farm_definition",
+            Self::Allocator(refusal) => match refusal {
+                allocator::Refusal::Stale { .. } => "generation_changed",
+                allocator::Refusal::Faults(_) | allocator::Refusal::Strict { .. } => "rules_broken",
+                allocator::Refusal::NotAllocated { .. } => "not_allocated",
+                allocator::Refusal::NotKept(_) => "generation_not_kept",
+            },
+        }
+    }
+}
