@@ -1,1 +1,4 @@
+pub mod adapters;
 pub mod domain;
+pub mod engine;
+pub mod ports;
