@@ -7,7 +7,7 @@ use super::fault::{Faults, Place};
 use super::node::{Node, Value};
 use super::settings::Settings;
 use super::toml_file;
-use crate::domain::fleet::{Definition, WorkerRange};
+use crate::domain::fleet::{Definition, Fleet};
 
 const FARM_KEYS: [&str; 6] = ["farm", "pools", "workers", "branches", "builders", "allocations"];
 const SERVER_KEYS: [&str; 4] = ["server", "data", "limits", "log"];
@@ -28,7 +28,7 @@ pub fn check(files: &[PathBuf]) -> Result<String, String> {
 fn check_one(file: &Path) -> Result<String, Faults> {
     let root = toml_file::read(file)?;
     if has_any(&root, &FARM_KEYS) {
-        FarmFile::from_node(&root, file.parent()).map(|farm| summary(&farm.definition))
+        FarmFile::from_node(&root, file.parent()).map(|farm| summary(farm.definition))
     } else if has_any(&root, &SERVER_KEYS) {
         // The file alone: this shell's environment says nothing about the server's.
         Settings::from_layers(Some(&root), [], &[]).map(|_| "a sound server file".to_owned())
@@ -49,14 +49,10 @@ fn has_any(root: &Node, keys: &[&str]) -> bool {
     matches!(&root.value, Value::Table(entries) if keys.iter().any(|key| entries.contains_key(*key)))
 }
 
-fn summary(farm: &Definition) -> String {
-    let workers: u64 = farm.pools.iter().flat_map(|pool| &pool.workers).map(WorkerRange::count).sum();
-    format!(
-        "a sound farm file: {} pools that list {workers} workers, {} builder rules, {} branches",
-        farm.pools.len(),
-        farm.builders.len(),
-        farm.branches.len()
-    )
+fn summary(farm: Definition) -> String {
+    let (pools, branches, rules) = (farm.pools.len(), farm.branches.len(), farm.builders.len());
+    let workers = Fleet::from(farm).workers().len();
+    format!("a sound farm file (pools: {pools}, workers: {workers}, branches: {branches}, builder rules: {rules})")
 }
 
 #[cfg(test)]
@@ -74,7 +70,10 @@ mod tests {
         let farm = write("farm.toml", b"[farm]\nname = 'x'\n[[pools]]\nname = 'p'\nworkers = ['w{1..3}']\n");
         let server = write("server.toml", b"[log]\nformat = 'json'\n");
         let sound = check(&[farm.clone(), server]).unwrap();
-        assert!(sound.contains("farm.toml: a sound farm file: 1 pools that list 3 workers"), "{sound}");
+        assert!(
+            sound.contains("farm.toml: a sound farm file (pools: 1, workers: 3, branches: 0, builder rules: 0)"),
+            "{sound}"
+        );
         assert!(sound.ends_with("server.toml: a sound server file"), "{sound}");
 
         let bad = [

@@ -9,6 +9,8 @@ mod layers;
 mod node;
 mod reader;
 mod settings;
+#[cfg(test)]
+mod shipped;
 mod toml_file;
 mod values;
 
