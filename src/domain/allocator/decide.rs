@@ -30,7 +30,7 @@ fn decide_write(
     command: WriteCommand,
 ) -> Result<Vec<Event>, Refusal> {
     let actual = allocations.generation();
-    if let Some(expected) = command.expected.filter(|expected| *expected != actual) {
+    if let Some(expected) = command.expected.filter(|expected| !expected.contains(&actual)) {
         return Err(Refusal::Stale { expected, actual });
     }
     let difference = Difference::of(command.write, allocations)?;

@@ -58,8 +58,8 @@ pub struct WriteCommand {
     pub write: Write,
     pub author: Author,
     pub reason: Option<String>,
-    /// The generation that the writer saw; another one in force refuses the write.
-    pub expected: Option<Generation>,
+    /// The generations that the writer takes to be in force; another one refuses the write.
+    pub expected: Option<Vec<Generation>>,
     /// Lifts the shrink rule, and no other.
     pub force: bool,
     /// Names that could not be parsed at the edge: they refuse the write, together with all other faults.
@@ -99,7 +99,7 @@ pub enum Refusal {
     #[error(
         "the write expects generation {expected}, but {actual} is in force: read it again, and repeat the write if it still fits"
     )]
-    Stale { expected: Generation, actual: Generation },
+    Stale { expected: Vec<Generation>, actual: Generation },
     #[error("{}", list_faults(.0))]
     Faults(Vec<Fault>),
     #[error("builder {builder:?} has no allocation to delete")]
@@ -113,4 +113,11 @@ pub enum Refusal {
 fn list_faults(faults: &[Fault]) -> String {
     let texts: Vec<_> = faults.iter().map(ToString::to_string).collect();
     texts.join("; ")
+}
+
+fn list(generations: &[Generation]) -> String {
+    if generations.is_empty() {
+        return "none of this farm".to_owned();
+    }
+    generations.iter().map(ToString::to_string).collect::<Vec<_>>().join(" or ")
 }

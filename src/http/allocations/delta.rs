@@ -1,0 +1,145 @@
+//! What changed since a generation, at once or as soon as something does.
+
+use std::time::Duration;
+
+use actix_web::{HttpRequest, HttpResponse, web};
+use bytes::Bytes;
+use tokio::time::Instant;
+
+use crate::domain::allocator::{Delta, Generation, NotKept};
+use crate::engine::views::{Body, DeltaBody, View};
+use crate::http::App;
+use crate::http::negotiate::{GENERATION_HEADER, Version, respond};
+use crate::http::problem::Problem;
+use crate::http::target;
+
+/// The longest long poll.
+const MAX_WAIT: Duration = Duration::from_secs(60);
+
+/// The parameters of a delta.
+struct Query {
+    since: Generation,
+    /// The newest generation there is, if `None`.
+    until: Option<Generation>,
+    wait: Option<Duration>,
+}
+
+/// Whether any parameter makes this a question about a change.
+pub fn is_asked_for(request: &HttpRequest) -> bool {
+    ["since", "until", "wait", "epoch"].iter().any(|key| target::parameter(request, key).is_some())
+}
+
+pub async fn delta(request: &HttpRequest, app: &web::Data<App>) -> Result<HttpResponse, Problem> {
+    let query = Query::read(request, app.views.current().epoch())?;
+    app.limits.read(request)?;
+    if let Some(until) = query.until {
+        return difference(request, app, query.since, Some(until)).await;
+    }
+    let mut generations = app.views.generations();
+    generations.mark_unchanged();
+    let view = app.views.current_owned();
+    if query.since != view.generation() {
+        return since(request, app, &view, query.since).await;
+    }
+    let Some(wait) = query.wait.filter(|wait| !wait.is_zero()) else {
+        return Ok(empty(request, &view));
+    };
+    let _place = app.limits.stream()?;
+    let mut stopping = app.stopping.clone();
+    tokio::select! {
+        changed = generations.changed() => {
+            changed.map_err(|_| anyhow::anyhow!("the writer has ended"))?;
+            since(request, app, &app.views.current_owned(), query.since).await
+        }
+        () = tokio::time::sleep_until(Instant::now() + wait) => Ok(nothing_yet(query.since)),
+        _ = stopping.wait_for(|stopping| *stopping) => Ok(nothing_yet(query.since)),
+    }
+}
+
+impl Query {
+    fn read(request: &HttpRequest, epoch: &str) -> Result<Self, Problem> {
+        let since = generation(request, "since")?
+            .ok_or_else(|| Problem::bad_request("bad_parameter", "`wait`, `until` and `epoch` go with `since=<generation>`"))?;
+        let until = generation(request, "until")?;
+        if let Some(theirs) = target::text_parameter(request, "epoch").map(shown)
+            && theirs != epoch
+        {
+            let detail = format!("generation {since} of epoch {theirs:?} is not ours (our epoch is {epoch:?}): read all allocations again");
+            return Err(Problem::gone("other_epoch", detail));
+        }
+        Ok(Self { since, until, wait: wait(request)? })
+    }
+}
+
+fn shown(text: Result<std::borrow::Cow<'_, str>, String>) -> String {
+    text.map_or_else(|lossy| lossy, std::borrow::Cow::into_owned)
+}
+
+/// A generation number in a parameter.
+pub fn generation(request: &HttpRequest, key: &str) -> Result<Option<Generation>, Problem> {
+    let Some(text) = target::text_parameter(request, key).map(shown) else { return Ok(None) };
+    match text.parse() {
+        Ok(number) if text.bytes().all(|byte| byte.is_ascii_digit()) => Ok(Some(Generation(number))),
+        _ => Err(Problem::bad_request("bad_parameter", format!("`{key}` is the number of a generation, not {text:?}"))),
+    }
+}
+
+fn wait(request: &HttpRequest) -> Result<Option<Duration>, Problem> {
+    let Some(text) = target::text_parameter(request, "wait").map(shown) else { return Ok(None) };
+    let seconds: Option<f64> = text.parse().ok().filter(|seconds: &f64| seconds.is_finite() && *seconds >= 0.0);
+    let seconds = seconds.ok_or_else(|| {
+        Problem::bad_request("bad_parameter", format!("`wait` is a number of seconds from 0 up, not {text:?}"))
+    })?;
+    Ok(Some(Duration::from_secs_f64(seconds.min(MAX_WAIT.as_secs_f64()))))
+}
+
+/// The delta to the view's generation: ready-made if the client was up to date
+/// until the last change, which is what nearly all clients are.
+async fn since(
+    request: &HttpRequest,
+    app: &App,
+    view: &View,
+    since: Generation,
+) -> Result<HttpResponse, Problem> {
+    match view.steps().last() {
+        Some(step) if since.next() == step.generation => {
+            let version = Version { epoch: view.epoch(), since: Some(since), generation: step.generation };
+            Ok(respond(request, version, |encoding| step.delta.encoded(encoding)))
+        }
+        _ => difference(request, app, since, None).await,
+    }
+}
+
+async fn difference(
+    request: &HttpRequest,
+    app: &App,
+    since: Generation,
+    until: Option<Generation>,
+) -> Result<HttpResponse, Problem> {
+    let asked = app.engine.ask(move |farm| {
+        let until = until.unwrap_or(farm.allocations.generation());
+        (until, farm.allocations.difference(since, until))
+    });
+    let (generation, delta) = asked.await?;
+    let Delta { set, unset } = delta.map_err(not_kept)?;
+    let body = DeltaBody { epoch: None, generation, since, set: &set, unset: &unset }.encode();
+    let epoch = app.views.current().epoch().to_owned();
+    let version = Version { epoch: &epoch, since: Some(since), generation };
+    Ok(respond(request, version, |encoding| Body::new(body).encoded(encoding)))
+}
+
+pub fn not_kept(error: NotKept) -> Problem {
+    Problem::gone("generation_not_kept", format!("{error}: read all allocations again"))
+}
+
+fn empty(request: &HttpRequest, view: &View) -> HttpResponse {
+    let generation = view.generation();
+    let (set, unset) = Default::default();
+    let body = DeltaBody { epoch: None, generation, since: generation, set: &set, unset: &Vec::as_slice(&unset)[..] };
+    let version = Version { since: Some(generation), ..Version::of(view) };
+    respond(request, version, |encoding| Body::new(Bytes::from(body.encode())).encoded(encoding))
+}
+
+fn nothing_yet(generation: Generation) -> HttpResponse {
+    HttpResponse::NoContent().insert_header((GENERATION_HEADER, generation.0)).finish()
+}

@@ -1,0 +1,75 @@
+//! The list of generations: who changed how much, when and why.
+
+use actix_web::{HttpRequest, HttpResponse, web};
+use serde::Serialize;
+
+use super::delta::generation;
+use crate::domain::Farm;
+use crate::domain::allocator::{Entry, Generation};
+use crate::engine::views::Body;
+use crate::http::App;
+use crate::http::negotiate::{Version, respond};
+use crate::http::problem::Problem;
+use crate::http::target;
+
+const DEFAULT_LIMIT: usize = 100;
+const MAX_LIMIT: usize = 1000;
+
+/// One page, newest first.
+#[derive(Serialize)]
+struct Page {
+    generations: Vec<HistoryEntry>,
+    /// `before` of the next page; null on the last.
+    next_before: Option<Generation>,
+}
+
+#[derive(Serialize)]
+struct HistoryEntry {
+    generation: Generation,
+    time: crate::domain::Timestamp,
+    author: crate::domain::Author,
+    reason: Option<String>,
+    added: u64,
+    removed: u64,
+}
+
+/// `GET /v1/allocations/history?limit=&before=`.
+pub async fn history(request: HttpRequest, app: web::Data<App>) -> Result<HttpResponse, Problem> {
+    let limit = limit(&request)?;
+    let before = generation(&request, "before")?;
+    app.limits.read(&request)?;
+    let (generation, page) = app.engine.ask(move |farm| (farm.allocations.generation(), page(farm, limit, before))).await?;
+    let body = serde_json::to_vec(&page).map_err(anyhow::Error::from)?;
+    let epoch = app.views.current().epoch().to_owned();
+    let version = Version { epoch: &epoch, since: None, generation };
+    Ok(respond(&request, version, |encoding| Body::new(body).encoded(encoding)))
+}
+
+fn limit(request: &HttpRequest) -> Result<usize, Problem> {
+    let Some(text) = target::text_parameter(request, "limit") else { return Ok(DEFAULT_LIMIT) };
+    let limit = text.as_ref().ok().and_then(|text| text.parse().ok()).filter(|limit| (1..=MAX_LIMIT).contains(limit));
+    limit.ok_or_else(|| {
+        Problem::bad_request("bad_parameter", format!("`limit` is 1 to {MAX_LIMIT} entries a page, not {text:?}"))
+    })
+}
+
+fn page(farm: &Farm, limit: usize, before: Option<Generation>) -> Page {
+    let mut entries =
+        farm.allocations.entries().skip_while(|entry| before.is_some_and(|before| entry.generation >= before));
+    let generations: Vec<_> = entries.by_ref().take(limit).map(HistoryEntry::from).collect();
+    let next_before = entries.next().and(generations.last()).map(|entry| entry.generation);
+    Page { generations, next_before }
+}
+
+impl From<&Entry> for HistoryEntry {
+    fn from(entry: &Entry) -> Self {
+        Self {
+            generation: entry.generation,
+            time: entry.time,
+            author: entry.author.clone(),
+            reason: entry.reason.clone(),
+            added: entry.added,
+            removed: entry.removed,
+        }
+    }
+}

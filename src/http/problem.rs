@@ -1,0 +1,140 @@
+//! Errors as RFC 9457 problem documents, each with a code that clients may rely on.
+
+use actix_web::http::StatusCode;
+use actix_web::http::header;
+use actix_web::{HttpResponse, ResponseError};
+use serde::Serialize;
+
+use crate::domain::allocator::{self, Fault as BrokenRule};
+use crate::domain::{Refusal, fleet};
+use crate::engine::SubmitError;
+use crate::ports::Fault;
+
+/// After how many seconds to try again when we cannot say better.
+const RETRY_AFTER: &str = "30";
+
+/// A refused or failed request.
+#[derive(Debug, Serialize)]
+pub struct Problem {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    title: &'static str,
+    status: u16,
+    /// Stable, unlike the texts.
+    code: &'static str,
+    /// What is wrong, and what to do.
+    detail: String,
+    /// Every broken rule of a write.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    faults: Vec<BrokenRule>,
+    /// Every fault of a farm file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    problems: Option<serde_json::Value>,
+}
+
+impl Problem {
+    pub fn new(status: StatusCode, code: &'static str, detail: impl Into<String>) -> Self {
+        Self {
+            kind: "about:blank",
+            title: status.canonical_reason().unwrap_or("Error"),
+            status: status.as_u16(),
+            code,
+            detail: detail.into(),
+            faults: Vec::new(),
+            problems: None,
+        }
+    }
+
+    pub fn bad_request(code: &'static str, detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, code, detail)
+    }
+
+    pub fn not_found(code: &'static str, detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::NOT_FOUND, code, detail)
+    }
+
+    pub fn gone(code: &'static str, detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::GONE, code, detail)
+    }
+
+    pub fn with_problems(mut self, problems: serde_json::Value) -> Self {
+        self.problems = Some(problems);
+        self
+    }
+
+    pub fn status(&self) -> StatusCode {
+        StatusCode::from_u16(self.status).expect("made from a status")
+    }
+
+    pub fn to_response(&self) -> HttpResponse {
+        let mut response = HttpResponse::build(self.status());
+        response.content_type("application/problem+json");
+        match self.status() {
+            StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS => {
+                response.insert_header((header::RETRY_AFTER, RETRY_AFTER));
+            }
+            StatusCode::UNAUTHORIZED => {
+                response.insert_header((header::WWW_AUTHENTICATE, "Bearer realm=\"jacuzzi\""));
+            }
+            _ => {}
+        }
+        response.body(serde_json::to_vec(self).expect("a problem is plain data"))
+    }
+}
+
+impl std::fmt::Display for Problem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {}: {}", self.status, self.code, self.detail)
+    }
+}
+
+impl ResponseError for Problem {
+    fn status_code(&self) -> StatusCode {
+        self.status()
+    }
+
+    fn error_response(&self) -> HttpResponse {
+        self.to_response()
+    }
+}
+
+impl From<Refusal> for Problem {
+    fn from(refusal: Refusal) -> Self {
+        let (code, detail) = (refusal.code(), refusal.to_string());
+        match refusal {
+            Refusal::Fleet(fleet::Refusal::BadDefinition(problems)) => {
+                let problems = serde_json::to_value(problems).expect("plain data");
+                Self::new(StatusCode::UNPROCESSABLE_ENTITY, code, detail).with_problems(problems)
+            }
+            Refusal::Allocator(refusal) => match refusal {
+                allocator::Refusal::Stale { .. } => Self::new(StatusCode::PRECONDITION_FAILED, code, detail),
+                allocator::Refusal::NotAllocated { .. } => Self::not_found(code, detail),
+                allocator::Refusal::NotKept(_) => Self::gone(code, detail),
+                allocator::Refusal::Faults(faults) | allocator::Refusal::Strict { faults, .. } => {
+                    let mut problem = Self::new(StatusCode::UNPROCESSABLE_ENTITY, code, detail);
+                    problem.faults = faults;
+                    problem
+                }
+            },
+        }
+    }
+}
+
+impl From<SubmitError<Refusal>> for Problem {
+    fn from(error: SubmitError<Refusal>) -> Self {
+        match error {
+            SubmitError::Refused(refusal) => refusal.into(),
+            SubmitError::ReadOnly { why } => {
+                let detail = format!("nothing is written until this server is restarted, reads go on: {why}");
+                Self::new(StatusCode::SERVICE_UNAVAILABLE, "read_only", detail)
+            }
+        }
+    }
+}
+
+impl From<Fault> for Problem {
+    fn from(fault: Fault) -> Self {
+        tracing::error!("{fault:#}");
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "fault", format!("{fault:#}"))
+    }
+}

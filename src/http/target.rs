@@ -1,0 +1,105 @@
+//! Names and parameters out of the raw request target: old clients write them in ways that a router would normalise away.
+
+use std::borrow::Cow;
+
+use actix_web::HttpRequest;
+
+/// The name at the end of `/v1/<collection>/<name>`, or else in `?name=`: the
+/// bytes that the client means, which need not be a name at all.
+///
+/// `None` when the target has neither, so that it is the collection itself.
+/// A raw `/` belongs to the name, save for one at the very end.
+pub fn name(request: &HttpRequest) -> Option<Cow<'_, [u8]>> {
+    after_collection(request.uri().path()).map(|raw| decode(raw.as_bytes())).or_else(|| parameter(request, "name"))
+}
+
+/// What follows `/v1/<collection>/`, without one trailing slash.
+fn after_collection(path: &str) -> Option<&str> {
+    let mut parts = path.splitn(4, '/').skip(3);
+    let raw = parts.next()?;
+    if raw.is_empty() { None } else { Some(raw.strip_suffix('/').unwrap_or(raw)) }
+}
+
+/// The first value of a query parameter. A `+` is a plus sign here.
+pub fn parameter<'a>(request: &'a HttpRequest, key: &str) -> Option<Cow<'a, [u8]>> {
+    let pairs = request.query_string().split('&').map(|pair| pair.split_once('=').unwrap_or((pair, "")));
+    let (_, value) = pairs.into_iter().find(|(name, _)| *decode(name.as_bytes()) == *key.as_bytes())?;
+    Some(decode(value.as_bytes()))
+}
+
+/// The same as text; `Err` holds the value as far as it can be shown.
+pub fn text_parameter<'a>(request: &'a HttpRequest, key: &str) -> Option<Result<Cow<'a, str>, String>> {
+    parameter(request, key).map(|value| match value {
+        Cow::Borrowed(bytes) => {
+            std::str::from_utf8(bytes).map(Cow::Borrowed).map_err(|_| String::from_utf8_lossy(bytes).into_owned())
+        }
+        Cow::Owned(bytes) => String::from_utf8(bytes)
+            .map(Cow::Owned)
+            .map_err(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()),
+    })
+}
+
+/// Undoes percent-encoding; a `%` without two hexadecimal digits stands for itself.
+pub fn decode(raw: &[u8]) -> Cow<'_, [u8]> {
+    if !raw.contains(&b'%') {
+        return Cow::Borrowed(raw);
+    }
+    let mut plain = Vec::with_capacity(raw.len());
+    let mut rest = raw;
+    while let Some((&first, tail)) = rest.split_first() {
+        rest = tail;
+        let escaped = if first == b'%' { tail.first_chunk::<2>().and_then(|digits| hex_byte(*digits)) } else { None };
+        match escaped {
+            Some(byte) => {
+                plain.push(byte);
+                rest = &tail[2..];
+            }
+            None => plain.push(first),
+        }
+    }
+    Cow::Owned(plain)
+}
+
+fn hex_byte([high, low]: [u8; 2]) -> Option<u8> {
+    let digit = |byte: u8| char::from(byte).to_digit(16);
+    u8::try_from(digit(high)? * 16 + digit(low)?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::test::TestRequest;
+
+    use super::*;
+
+    fn name_in(target: &str) -> Option<String> {
+        let request = TestRequest::with_uri(target).to_http_request();
+        name(&request).map(|name| String::from_utf8_lossy(&name).into_owned())
+    }
+
+    #[test]
+    fn a_name_is_read_as_it_was_written() {
+        for (target, expected) in [
+            ("/v1/builders/Android%20armv7%20API%2011%2B%20x", "Android armv7 API 11+ x"),
+            ("/v1/builders/a+b", "a+b"),
+            ("/v1/builders/a/b", "a/b"),
+            ("/v1/builders/a%2Fb/", "a/b"),
+            ("/v1/builders/a%2F", "a/"),
+            ("/v1/builders/a//", "a/"),
+            ("/v1/builders/50%", "50%"),
+            ("/v1/builders/50%2", "50%2"),
+            ("/v1/builders/%zz%41", "%zzA"),
+            ("/v1/builders/..", ".."),
+            ("/v1/builders/%2e%2e", ".."),
+            ("/v1/builders/%3F%23", "?#"),
+            ("/v1/builders/%C3%A9", "é"),
+            ("/v1/builders?name=a+b%2Fc", "a+b/c"),
+            ("/v1/builders/?x=1&name=50%", "50%"),
+            ("/v1/builders?name=", ""),
+            ("/v1/builders//", ""),
+        ] {
+            assert_eq!(name_in(target).as_deref(), Some(expected), "{target}");
+        }
+        assert_eq!(name_in("/v1/builders"), None);
+        assert_eq!(name_in("/v1/builders/"), None);
+    }
+}
