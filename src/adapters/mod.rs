@@ -1,0 +1,4 @@
+//! One file (or folder) for each outside thing: the one place that knows its form.
+
+pub mod history_file;
+mod name_lists;
