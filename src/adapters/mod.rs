@@ -2,3 +2,4 @@
 
 pub mod history_file;
 mod name_lists;
+pub mod static_tree;
