@@ -1,2 +1,3 @@
 pub mod adapters;
+pub mod cli;
 pub mod domain;

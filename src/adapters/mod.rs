@@ -3,3 +3,4 @@
 pub mod history_file;
 mod name_lists;
 pub mod static_tree;
+pub mod whole_file;
