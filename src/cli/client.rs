@@ -36,7 +36,7 @@ pub enum ClientFault {
         "cannot reach a server at {server} (is it running? `jacuzzi serve` starts one, --server or JACUZZI_SERVER names another)"
     )]
     Unreachable { server: ServerUrl, source: ureq::Error },
-    #[error("the server at {server} gave no whole answer (what was asked of it may have been done all the same)")]
+    #[error("the server at {server} gave no whole answer (a write may have been done all the same)")]
     Interrupted { server: ServerUrl, source: ureq::Error },
     #[error("{0}")]
     NotFound(Problem),
@@ -124,16 +124,23 @@ impl<'a> Client<'a> {
 
     fn no_answer(&self, source: ureq::Error) -> ClientFault {
         let server = self.globals.server.clone();
-        let never_connected = match &source {
-            ureq::Error::Io(error) => error.kind() == std::io::ErrorKind::ConnectionRefused,
-            ureq::Error::Timeout(limit) => matches!(limit, Timeout::Resolve | Timeout::Connect),
-            ureq::Error::HostNotFound | ureq::Error::ConnectionFailed => true,
-            _ => false,
-        };
-        match never_connected {
-            true => ClientFault::Unreachable { server, source },
-            false => ClientFault::Interrupted { server, source },
+        match was_connected(&source) {
+            true => ClientFault::Interrupted { server, source },
+            false => ClientFault::Unreachable { server, source },
         }
+    }
+}
+
+/// Whether the request may have got through to a server. An unknown host has
+/// no error kind of its own, so it is the broken connections that are listed.
+fn was_connected(error: &ureq::Error) -> bool {
+    use std::io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, TimedOut, UnexpectedEof, WouldBlock};
+    let broken = [BrokenPipe, ConnectionAborted, ConnectionReset, TimedOut, UnexpectedEof, WouldBlock];
+    match error {
+        ureq::Error::Io(error) => broken.contains(&error.kind()),
+        ureq::Error::Timeout(limit) => !matches!(limit, Timeout::Resolve | Timeout::Connect),
+        ureq::Error::HostNotFound | ureq::Error::ConnectionFailed => false,
+        _ => true,
     }
 }
 

@@ -105,6 +105,17 @@ fn a_server_that_is_not_there_is_said() {
 }
 
 #[test]
+fn a_server_that_hangs_up_may_have_done_it() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let hang_up = std::thread::spawn(move || drop(listener.accept().unwrap()));
+    let error = run_on(&url, &["get", "b"]).1.unwrap_err();
+    hang_up.join().unwrap();
+    assert_eq!(Exit::of(&error), Exit::Unreachable);
+    assert!(error.to_string().contains("gave no whole answer"), "{error}");
+}
+
+#[test]
 fn other_answers_say_what_they_can() {
     let done = run(&[(503, r#"{"detail":"the journal is \u001b[31mfull","code":"read_only"}"#)], &["allocations"]);
     assert_eq!(done.error(), r"the server cannot answer (503, read_only): the journal is \u{1b}[31mfull");
