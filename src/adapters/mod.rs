@@ -1,6 +1,10 @@
-//! One file (or folder) for each outside thing: the one place that knows its form.
+//! One file for each outside thing that we use, the one place that knows it.
 
+pub mod clock;
+pub mod data_folder;
 pub mod history_file;
 mod name_lists;
+pub mod snapshot_files;
+pub mod sqlite;
 pub mod static_tree;
 pub mod whole_file;

@@ -15,7 +15,7 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let written = write_durably(&new, bytes).and_then(|()| fs::rename(&new, path));
     if written.is_err() {
         // Best effort: the first error is the one to report.
-        drop(fs::remove_file(&new));
+        fs::remove_file(&new).ok();
     }
     written?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));

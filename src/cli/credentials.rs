@@ -8,11 +8,9 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use super::globals::{DEFAULT_DATA_DIR, Globals};
+use crate::adapters::data_folder::TOKEN_FILE;
 
 const VARIABLE: &str = "JACUZZI_TOKEN";
-
-/// What a server writes into its data folder at its first start.
-const FILE: &str = "operator.token";
 
 /// Why there is no token to send.
 #[derive(Debug, Error)]
@@ -40,7 +38,7 @@ pub(super) fn token(globals: &Globals) -> Result<String, NoToken> {
         None if globals.server.is_loopback() => Path::new(DEFAULT_DATA_DIR),
         None => return Err(NoToken::Elsewhere),
     };
-    let path = folder.join(FILE);
+    let path = folder.join(TOKEN_FILE);
     match fs::read_to_string(&path) {
         Ok(text) => checked(&text, path.display().to_string()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Err(NoToken::NoFile(path)),

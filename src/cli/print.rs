@@ -9,7 +9,7 @@ use super::exit::is_closed_pipe;
 
 /// A message for the person at the terminal. That nobody reads stderr is no reason to fail.
 pub(super) fn say(message: impl Display) {
-    drop(writeln!(io::stderr().lock(), "{message}"));
+    writeln!(io::stderr().lock(), "{message}").ok();
 }
 
 /// Prints an error and its causes, unless it is only that nobody reads our output any more.

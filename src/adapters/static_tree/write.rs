@@ -39,7 +39,7 @@ pub fn write(target: &Path, builders: &Builders, generation: Generation, blob: O
     let written = tree.write(builders, &machines, blob).and_then(|()| tree.sync());
     if let Err(fault) = written {
         // Best effort: the first fault is the one to report.
-        drop(fs::remove_dir_all(&tree.folder));
+        fs::remove_dir_all(&tree.folder).ok();
         return Err(fault);
     }
     let before = place.swap(&folder)?;

@@ -1,0 +1,117 @@
+//! The data folder: one process's private place on disk, held by a lock for as long as it runs.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{Read, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+
+use super::snapshot_files::SnapshotFiles;
+use super::sqlite::SqliteJournal;
+use crate::ports::Fault;
+
+/// The file that holds a fresh operator token for the people on this machine.
+pub const TOKEN_FILE: &str = "operator.token";
+
+/// A data folder that is ours until this is dropped.
+pub struct DataFolder {
+    path: PathBuf,
+    /// Held for its lock.
+    _lock: File,
+}
+
+impl DataFolder {
+    /// Makes the folder if need be and takes its lock; a folder that another
+    /// process holds is refused.
+    pub fn open(path: &Path) -> Result<Self, Fault> {
+        let shown = path.display();
+        fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(path)
+            .with_context(|| format!("cannot make the data folder {shown}"))?;
+        let lock_path = path.join("lock");
+        let mut lock = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&lock_path)
+            .with_context(|| format!("cannot open {}", lock_path.display()))?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let mut holder = String::new();
+                lock.read_to_string(&mut holder).ok();
+                bail!(
+                    "the data folder {shown} is in use by another jacuzzi (process {}): stop that one, or name another folder with --data-dir",
+                    holder.trim()
+                );
+            }
+            Err(TryLockError::Error(error)) => {
+                return Err(error).context(format!("cannot lock {}", lock_path.display()));
+            }
+        }
+        lock.set_len(0)?;
+        write!(lock, "{}", std::process::id())?;
+        Ok(Self { path: path.to_owned(), _lock: lock })
+    }
+
+    /// The journal in it, made if need be.
+    pub fn journal(&self) -> Result<SqliteJournal, Fault> {
+        SqliteJournal::open(&journal_path(&self.path))
+    }
+
+    /// The place for its snapshots; keeps the newest `keep` of them.
+    pub fn snapshots(&self, keep: usize) -> Result<SnapshotFiles, Fault> {
+        SnapshotFiles::open(&self.path.join("snapshots"), keep)
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The operator token, and whether it was made just now.
+    ///
+    /// The file is readable by its owner alone; without a file a new token is made.
+    pub fn operator_token(&self) -> Result<(String, bool), Fault> {
+        let path = self.path.join(TOKEN_FILE);
+        if let Some(token) = read_token(&path)? {
+            return Ok((token, false));
+        }
+        let token = format!("jzop_{}", random_hex::<24>()?);
+        let mut file = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .mode(0o600)
+            .open(&path)
+            .with_context(|| format!("cannot write {}", path.display()))?;
+        writeln!(file, "{token}")?;
+        file.sync_all()?;
+        Ok((token, true))
+    }
+}
+
+/// The journal's file in a data folder.
+pub fn journal_path(folder: &Path) -> PathBuf {
+    folder.join("journal.sqlite")
+}
+
+/// A token file's content; `None` when there is no such file or it is empty.
+pub fn read_token(path: &Path) -> Result<Option<String>, Fault> {
+    match fs::read_to_string(path) {
+        Ok(text) if text.trim().is_empty() => Ok(None),
+        Ok(text) => Ok(Some(text.trim().to_owned())),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
+    }
+}
+
+/// `BYTES` bytes from the system's random source, in hexadecimal.
+pub fn random_hex<const BYTES: usize>() -> Result<String, Fault> {
+    let mut bytes = [0; BYTES];
+    getrandom::fill(&mut bytes).context("the system's random source failed")?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}

@@ -1,0 +1,225 @@
+//! The embedded journal: one SQLite file in WAL mode, where every commit is synced before it counts.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, anyhow, bail};
+use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior, params};
+
+use super::data_folder::random_hex;
+use crate::domain::Timestamp;
+use crate::ports::{Fault, Journal, Record};
+
+/// "JCZI", so that `file` and we can tell our journals from other databases.
+const APPLICATION_ID: i32 = 0x4A43_5A49;
+
+/// The format of the tables that is written, and the newest that is read.
+const FORMAT: i32 = 1;
+
+/// Beyond so many pages in the write-ahead log an append copies them itself;
+/// the tidier normally does it before, on another thread.
+const LOG_PAGES_AT_MOST: u32 = 16_000;
+
+/// How long to wait for another process that holds the file, such as a backup.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// A journal file, open for appending.
+pub struct SqliteJournal {
+    path: PathBuf,
+    connection: Connection,
+}
+
+impl SqliteJournal {
+    /// Opens the file, or makes a new one with a new epoch.
+    pub fn open(path: &Path) -> Result<Self, Fault> {
+        let connection = Connection::open(path).map_err(|error| explain(path, error))?;
+        connection.busy_timeout(BUSY_TIMEOUT)?;
+        check_format(path, &connection)?;
+        let setup = || -> rusqlite::Result<()> {
+            connection.pragma_update(None, "journal_mode", "WAL")?;
+            connection.pragma_update(None, "synchronous", "FULL")?;
+            connection.pragma_update(None, "wal_autocheckpoint", LOG_PAGES_AT_MOST)?;
+            connection.execute_batch(&format!(
+                "BEGIN IMMEDIATE;
+                 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+                 CREATE TABLE IF NOT EXISTS journal (
+                     seq INTEGER PRIMARY KEY, time INTEGER NOT NULL, body TEXT NOT NULL, checksum INTEGER NOT NULL);
+                 PRAGMA application_id = {APPLICATION_ID};
+                 PRAGMA user_version = {FORMAT};
+                 COMMIT;"
+            ))
+        };
+        setup().map_err(|error| explain(path, error))?;
+        let journal = Self { path: path.to_owned(), connection };
+        if journal.read_epoch()?.is_none() {
+            journal.renew_epoch()?;
+        }
+        Ok(journal)
+    }
+
+    /// Opens an existing file for reading; another process may be writing it.
+    pub fn open_to_read(path: &Path) -> Result<Self, Fault> {
+        if !path.is_file() {
+            bail!("there is no journal {}", path.display());
+        }
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags).map_err(|error| explain(path, error))?;
+        connection.busy_timeout(BUSY_TIMEOUT)?;
+        check_format(path, &connection)?;
+        if pragma(&connection, "application_id").map_err(|error| explain(path, error))? != APPLICATION_ID {
+            bail!("{} is empty, or not a jacuzzi journal", path.display());
+        }
+        Ok(Self { path: path.to_owned(), connection })
+    }
+
+    /// The random id of this data folder's life; deltas never cross two of them.
+    pub fn epoch(&self) -> Result<String, Fault> {
+        self.read_epoch()?.ok_or_else(|| anyhow!("{} has no epoch", self.path.display()))
+    }
+
+    fn read_epoch(&self) -> Result<Option<String>, Fault> {
+        let mut statement = self.connection.prepare("SELECT value FROM meta WHERE key = 'epoch'")?;
+        let mut rows = statement.query([])?;
+        Ok(rows.next()?.map(|row| row.get(0)).transpose()?)
+    }
+
+    fn renew_epoch(&self) -> Result<(), Fault> {
+        let sql = "INSERT INTO meta (key, value) VALUES ('epoch', ?1) ON CONFLICT DO UPDATE SET value = ?1";
+        self.connection.execute(sql, [random_hex::<4>()?])?;
+        Ok(())
+    }
+
+    /// Writes a whole, compact copy to a file that must not exist yet.
+    pub fn copy_to(&self, to: &Path) -> Result<(), Fault> {
+        let text = to.to_str().ok_or_else(|| anyhow!("{} is not UTF-8", to.display()))?;
+        self.connection.execute("VACUUM INTO ?1", [text]).map_err(|error| explain(&self.path, error))?;
+        Ok(std::fs::File::open(to)?.sync_all()?)
+    }
+
+    /// Makes the journal in `to` a life of its own: deltas of the original do not apply to it.
+    pub fn restore(&self, to: &Path) -> Result<(), Fault> {
+        self.copy_to(to)?;
+        let restored = Self::open(to)?;
+        restored.renew_epoch()
+    }
+
+    /// Lets SQLite check the file's own structure; answers what it found wrong.
+    pub fn damage(&self) -> Result<Vec<String>, Fault> {
+        let mut statement = self.connection.prepare("PRAGMA integrity_check(20)")?;
+        let rows =
+            statement.query_map([], |row| row.get::<_, String>(0)).map_err(|error| explain(&self.path, error))?;
+        let found = rows.collect::<Result<Vec<_>, _>>().map_err(|error| explain(&self.path, error))?;
+        Ok(found.into_iter().filter(|line| line != "ok").collect())
+    }
+}
+
+impl Journal for SqliteJournal {
+    fn append(&mut self, records: &[Record]) -> Result<(), Fault> {
+        let mut append = || -> rusqlite::Result<()> {
+            let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let mut insert = transaction
+                .prepare_cached("INSERT INTO journal (seq, time, body, checksum) VALUES (?1, ?2, ?3, ?4)")?;
+            for record in records {
+                insert.execute(params![record.seq, record.time.unix_micros(), record.body, checksum(record)])?;
+            }
+            drop(insert);
+            transaction.commit()
+        };
+        append().map_err(|error| explain(&self.path, error))
+    }
+
+    fn replay(&mut self, after: u64, each: &mut dyn FnMut(Record) -> Result<(), Fault>) -> Result<(), Fault> {
+        let path = &self.path;
+        let sql = "SELECT seq, time, body, checksum FROM journal WHERE seq > ?1 ORDER BY seq";
+        let mut statement = self.connection.prepare(sql).map_err(|error| explain(path, error))?;
+        let mut rows = statement.query([after]).map_err(|error| explain(path, error))?;
+        let mut expected = after + 1;
+        while let Some(row) = rows.next().map_err(|error| explain(path, error))? {
+            let read = || -> rusqlite::Result<(Record, u32)> {
+                let time = Timestamp::from_unix_micros(row.get(1)?);
+                Ok((Record { seq: row.get(0)?, time, body: row.get(2)? }, row.get(3)?))
+            };
+            let (record, sum) = read()
+                .map_err(|error| anyhow!(error))
+                .with_context(|| damaged(path, &format!("record {expected} cannot be read")))?;
+            if record.seq != expected {
+                bail!(damaged(path, &format!("record {expected} is missing (the next is {})", record.seq)));
+            }
+            if checksum(&record) != sum {
+                bail!(damaged(path, &format!("record {expected} does not fit its checksum")));
+            }
+            each(record)?;
+            expected += 1;
+        }
+        Ok(())
+    }
+
+    fn last_seq(&mut self) -> Result<u64, Fault> {
+        let last: Option<u64> = self
+            .connection
+            .query_row("SELECT max(seq) FROM journal", [], |row| row.get(0))
+            .map_err(|error| explain(&self.path, error))?;
+        Ok(last.unwrap_or(0))
+    }
+
+    fn tidier(&self) -> Result<Box<dyn FnMut() -> Result<(), Fault> + Send>, Fault> {
+        let connection = Connection::open(&self.path).map_err(|error| explain(&self.path, error))?;
+        Ok(Box::new(move || {
+            // Passive: copies what it can of the log into the file, and never makes the writer wait.
+            connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?;
+            Ok(())
+        }))
+    }
+}
+
+fn checksum(record: &Record) -> u32 {
+    let mut sum = crc32fast::Hasher::new();
+    sum.update(&record.seq.to_le_bytes());
+    sum.update(&record.time.unix_micros().to_le_bytes());
+    sum.update(record.body.as_bytes());
+    sum.finalize()
+}
+
+fn pragma(connection: &Connection, name: &str) -> rusqlite::Result<i32> {
+    connection.pragma_query_value(None, name, |row| row.get(0))
+}
+
+/// A new, empty file passes; another program's database and a newer format do not.
+fn check_format(path: &Path, connection: &Connection) -> Result<(), Fault> {
+    let read = || {
+        Ok((
+            pragma(connection, "application_id")?,
+            pragma(connection, "user_version")?,
+            pragma(connection, "schema_version")?,
+        ))
+    };
+    let (id, format, schema) = read().map_err(|error| explain(path, error))?;
+    if id != APPLICATION_ID && (id, schema) != (0, 0) {
+        bail!("{} is a database of another program, not a jacuzzi journal", path.display());
+    }
+    if format > FORMAT {
+        bail!(
+            "{} has journal format {format}, this program reads up to {FORMAT}: start the newer jacuzzi that wrote it",
+            path.display()
+        );
+    }
+    Ok(())
+}
+
+fn damaged(path: &Path, what: &str) -> String {
+    format!(
+        "the journal {} is damaged: {what}. Nothing was changed; `jacuzzi journal verify` says more, `jacuzzi restore` makes a new data folder of a backup",
+        path.display()
+    )
+}
+
+/// SQLite's errors, in terms of what to do.
+fn explain(path: &Path, error: rusqlite::Error) -> Fault {
+    let message = match error.sqlite_error_code() {
+        Some(ErrorCode::NotADatabase) => damaged(path, "it is not an SQLite database"),
+        Some(ErrorCode::DatabaseCorrupt) => damaged(path, "SQLite cannot read its pages"),
+        Some(ErrorCode::DiskFull) => format!("the disk of {} is full", path.display()),
+        _ => format!("the journal {} cannot be used", path.display()),
+    };
+    Fault::new(error).context(message)
+}

@@ -1,0 +1,84 @@
+//! From what is on disk to a state: the newest sound snapshot, then every record behind it.
+
+use anyhow::Context;
+use serde::{Deserialize, Serialize};
+
+use super::machine::Machine;
+use crate::ports::{Fault, Journal, Record, Snapshots};
+
+/// The version of record bodies that this program writes, and the newest it reads.
+const RECORD_VERSION: u32 = 1;
+
+/// A record's body.
+#[derive(Serialize, Deserialize)]
+struct Body<E> {
+    v: u32,
+    event: E,
+}
+
+#[derive(Deserialize)]
+struct VersionOnly {
+    v: u32,
+}
+
+/// Where a start left off.
+pub struct Recovered<M> {
+    pub state: M,
+    /// The last record that is in the state.
+    pub seq: u64,
+    /// The last record that is in the newest sound snapshot, 0 without one.
+    pub snapshot: u64,
+}
+
+/// An event as a record's body.
+pub(super) fn encode<E: Serialize>(event: &E) -> String {
+    serde_json::to_string(&Body { v: RECORD_VERSION, event }).expect("events are plain data with text keys")
+}
+
+/// The event in a record; refuses a version or a kind of event that is newer than this program.
+pub fn decode<E: for<'de> Deserialize<'de>>(record: &Record) -> Result<E, Fault> {
+    let place = || format!("journal record {}", record.seq);
+    let VersionOnly { v } = serde_json::from_str(&record.body).with_context(place)?;
+    if v > RECORD_VERSION {
+        anyhow::bail!(
+            "{} has version {v}, this program reads up to {RECORD_VERSION}: start the newer jacuzzi that wrote it",
+            place()
+        );
+    }
+    let body: Body<E> = serde_json::from_str(&record.body)
+        .with_context(|| format!("{} is not understood (a newer jacuzzi may have written it)", place()))?;
+    Ok(body.event)
+}
+
+/// Rebuilds the state. A damaged snapshot is passed over with a warning; a
+/// damaged journal is a fault.
+pub fn recover<M: Machine>(journal: &mut dyn Journal, snapshots: &dyn Snapshots) -> Result<Recovered<M>, Fault> {
+    let (mut state, snapshot): (M, u64) = newest_snapshot(snapshots)?;
+    let last = journal.last_seq()?;
+    if last < snapshot {
+        // The snapshot was durable only after these records were: the disk
+        // lost them, the state did not.
+        tracing::warn!(
+            "the journal ends at record {last}, but the snapshot has {snapshot}: records {} to {snapshot} are lost, their effect is not",
+            last + 1
+        );
+    }
+    let mut seq = snapshot;
+    journal.replay(snapshot, &mut |record| {
+        state.apply(&decode(&record)?);
+        seq = record.seq;
+        Ok(())
+    })?;
+    Ok(Recovered { state, seq, snapshot })
+}
+
+fn newest_snapshot<M: Machine>(snapshots: &dyn Snapshots) -> Result<(M, u64), Fault> {
+    for seq in snapshots.list()? {
+        let read = snapshots.open(seq).and_then(|from| Ok(serde_json::from_reader(from)?));
+        match read {
+            Ok(state) => return Ok((state, seq)),
+            Err(fault) => tracing::warn!("passing over the snapshot of record {seq}: {fault:#}"),
+        }
+    }
+    Ok((M::default(), 0))
+}

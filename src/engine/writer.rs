@@ -1,0 +1,113 @@
+//! The writer thread: drain, decide, apply, append, publish, reply.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc as thread_channel;
+use std::thread::{self, JoinHandle};
+use std::time::Instant;
+
+use tokio::sync::{mpsc, oneshot};
+
+use super::machine::{Machine, Publish};
+use super::recovery::encode;
+use super::replica::Work;
+use super::stats::Stats;
+use crate::ports::{Clock, Fault, Journal, Record};
+
+/// The most commands that share one sync.
+pub const MAX_BATCH: usize = 1024;
+
+type Reply<M> = oneshot::Sender<Result<Arc<[<M as Machine>::Event]>, <M as Machine>::Refusal>>;
+
+pub(super) struct Request<M: Machine> {
+    pub command: M::Command,
+    pub reply: Reply<M>,
+}
+
+pub(super) struct Writer<M: Machine, P> {
+    pub state: M,
+    /// Of the last record.
+    pub seq: u64,
+    pub journal: Box<dyn Journal>,
+    pub clock: Arc<dyn Clock>,
+    pub publisher: P,
+    pub replica: thread_channel::Sender<Work<M>>,
+    pub stats: Arc<Stats>,
+}
+
+/// Commands that are decided and wait for the same sync.
+struct Batch<M: Machine> {
+    records: Vec<Record>,
+    events: Vec<Arc<[M::Event]>>,
+    /// An answer is sent after the append, refusals too: they may rest on
+    /// events of the same batch.
+    replies: Vec<(Reply<M>, Result<Arc<[M::Event]>, M::Refusal>)>,
+}
+
+impl<M: Machine, P: Publish<M>> Writer<M, P> {
+    pub(super) fn spawn(self, requests: mpsc::Receiver<Request<M>>) -> Result<JoinHandle<()>, Fault> {
+        Ok(thread::Builder::new().name("writer".into()).spawn(move || self.run(requests))?)
+    }
+
+    /// Ends when every sender is gone, or for good when an append fails: then
+    /// the receiver is dropped, which tells all callers.
+    fn run(mut self, mut requests: mpsc::Receiver<Request<M>>) {
+        while let Some(first) = requests.blocking_recv() {
+            let mut batch = Batch { records: Vec::new(), events: Vec::new(), replies: Vec::new() };
+            self.take(first, &mut batch);
+            while batch.replies.len() < MAX_BATCH
+                && let Ok(next) = requests.try_recv()
+            {
+                self.take(next, &mut batch);
+            }
+            if let Err(fault) = self.append(&batch) {
+                tracing::error!("appending to the journal failed, writes stop until a restart: {fault:#}");
+                self.stats.stop_writes(format!("{fault:#}"));
+                return;
+            }
+            self.publish(&batch);
+            for (reply, answer) in batch.replies {
+                // A caller that went away does not want its answer.
+                drop(reply.send(answer));
+            }
+        }
+    }
+
+    fn take(&mut self, request: Request<M>, batch: &mut Batch<M>) {
+        let now = self.clock.now();
+        let answer = self.state.decide(now, request.command).map(Arc::<[M::Event]>::from);
+        if let Ok(events) = &answer {
+            for event in events.iter() {
+                self.state.apply(event);
+                self.seq += 1;
+                batch.records.push(Record { seq: self.seq, time: now, body: encode(event) });
+            }
+            batch.events.push(events.clone());
+        }
+        batch.replies.push((request.reply, answer));
+    }
+
+    fn append(&mut self, batch: &Batch<M>) -> Result<(), Fault> {
+        if batch.records.is_empty() {
+            return Ok(());
+        }
+        let begun = Instant::now();
+        self.journal.append(&batch.records)?;
+        self.stats.appended(batch.records.len(), begun.elapsed());
+        self.stats.last_seq.store(self.seq, Ordering::Release);
+        Ok(())
+    }
+
+    /// The replica first, so that whoever sees the new views can also ask about them.
+    fn publish(&mut self, batch: &Batch<M>) {
+        if batch.records.is_empty() {
+            return;
+        }
+        let applied = Work::Applied { events: batch.events.clone(), seq: self.seq };
+        if self.replica.send(applied).is_err() {
+            tracing::error!("the replica has stopped; lists, deltas and snapshots are out of order until a restart");
+        }
+        let events: Vec<&M::Event> = batch.events.iter().flat_map(|events| events.iter()).collect();
+        self.publisher.publish(&self.state, &events);
+    }
+}
