@@ -19,6 +19,7 @@
 //! [`ports::Journal`], publishes [`engine::views`] and only then replies.
 
 pub mod adapters;
+pub mod cli;
 pub mod config;
 pub mod domain;
 pub mod engine;

@@ -1,1 +1,19 @@
-fn main() {}
+//! Parses the command line, hands over to the CLI, and turns an error into a message and an exit code.
+
+use std::io::{self, BufWriter};
+use std::process::ExitCode;
+
+use clap::Parser;
+use jacuzzi::cli::{Cli, Exit, say_error};
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let exit = match cli.run(&mut BufWriter::new(io::stdout().lock())) {
+        Ok(()) => Exit::Ok,
+        Err(error) => {
+            say_error(&error);
+            Exit::of(&error)
+        }
+    };
+    exit.into()
+}

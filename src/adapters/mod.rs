@@ -2,5 +2,9 @@
 
 pub mod clock;
 pub mod data_folder;
+pub mod history_file;
+mod name_lists;
 pub mod snapshot_files;
 pub mod sqlite;
+pub mod static_tree;
+pub mod whole_file;

@@ -1,0 +1,70 @@
+//! The command line: what can be asked of jacuzzi, data to stdout and everything else to stderr.
+
+mod allocations;
+mod answers;
+mod client;
+mod completions;
+mod credentials;
+mod diff;
+mod exit;
+mod export;
+mod generations;
+mod get;
+mod globals;
+mod import;
+mod print;
+
+use std::io::Write;
+
+use clap::{Parser, Subcommand};
+
+pub use exit::Exit;
+pub use globals::{DEFAULT_DATA_DIR, Globals, Output, ServerUrl};
+pub use print::say_error;
+
+/// The control plane of a CI farm: which worker may run what, what runs next, and how many machines are up
+#[derive(Debug, Parser)]
+#[command(name = "jacuzzi", version, after_help = exit::help(), disable_help_subcommand = true)]
+pub struct Cli {
+    #[command(flatten)]
+    globals: Globals,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Get(get::Get),
+    Allocations(allocations::Allocations),
+    Diff(diff::Diff),
+    Generations(generations::Generations),
+    Import(import::Import),
+    Export(export::Export),
+    Completions(completions::Completions),
+}
+
+impl Cli {
+    /// Carries out the command; `out` gets the data that it gives.
+    ///
+    /// # Errors
+    /// Anything that keeps the command from being done. [`Exit::of`] says
+    /// which code the process should end with.
+    pub fn run(self, out: &mut dyn Write) -> anyhow::Result<()> {
+        let globals = &self.globals;
+        match self.command {
+            Command::Get(get) => get.run(globals, out),
+            Command::Allocations(allocations) => allocations.run(globals, out),
+            Command::Diff(diff) => diff.run(globals, out),
+            Command::Generations(generations) => generations.run(globals, out),
+            Command::Import(import) => import.run(globals, out),
+            Command::Export(export) => export.run(globals, out),
+            Command::Completions(completions) => completions.run(out),
+        }?;
+        Ok(out.flush()?)
+    }
+}
+
+#[cfg(test)]
+mod fake_server;
+#[cfg(test)]
+mod tests;
