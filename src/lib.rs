@@ -23,4 +23,6 @@ pub mod cli;
 pub mod config;
 pub mod domain;
 pub mod engine;
+pub mod http;
 pub mod ports;
+pub mod telemetry;

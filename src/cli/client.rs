@@ -175,6 +175,12 @@ fn problem(response: &Response<Body>, body: &[u8]) -> Problem {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Target(String);
 
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
 impl Target {
     /// `path` as it stands.
     pub(super) fn path(path: &str) -> Self {

@@ -13,6 +13,7 @@ mod get;
 mod globals;
 mod import;
 mod print;
+mod serve;
 
 use std::io::Write;
 
@@ -34,6 +35,7 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Serve(serve::Serve),
     Get(get::Get),
     Allocations(allocations::Allocations),
     Diff(diff::Diff),
@@ -52,6 +54,7 @@ impl Cli {
     pub fn run(self, out: &mut dyn Write) -> anyhow::Result<()> {
         let globals = &self.globals;
         match self.command {
+            Command::Serve(serve) => serve.run(globals, out),
             Command::Get(get) => get.run(globals, out),
             Command::Allocations(allocations) => allocations.run(globals, out),
             Command::Diff(diff) => diff.run(globals, out),

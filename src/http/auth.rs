@@ -22,7 +22,9 @@ impl Tokens {
     pub fn operator(&self, request: &HttpRequest) -> Result<Author, Problem> {
         let unauthorized = |detail: &str| Problem::new(StatusCode::UNAUTHORIZED, "unauthorized", detail);
         let Some(header) = request.headers().get(header::AUTHORIZATION) else {
-            return Err(unauthorized("a write needs the header Authorization: Bearer <token>; the first operator token is in operator.token in the data folder"));
+            return Err(unauthorized(
+                "a write needs the header Authorization: Bearer <token>; the first operator token is in operator.token in the data folder",
+            ));
         };
         let token = header.to_str().ok().and_then(|text| text.strip_prefix("Bearer ")).map(str::trim);
         let token = token.ok_or_else(|| unauthorized("the Authorization header is not of the form Bearer <token>"))?;

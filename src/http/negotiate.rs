@@ -139,7 +139,14 @@ mod tests {
     #[test]
     fn a_version_is_known_by_any_of_its_tags() {
         let version = Version { epoch: "e", since: None, generation: Generation(7) };
-        for (tags, known) in [("\"e-7\"", true), ("W/\"e-7-gzip\"", true), ("\"x\", \"e-7-zstd\"", true), ("*", true), ("\"e-6\"", false), ("e-7", false)] {
+        for (tags, known) in [
+            ("\"e-7\"", true),
+            ("W/\"e-7-gzip\"", true),
+            ("\"x\", \"e-7-zstd\"", true),
+            ("*", true),
+            ("\"e-6\"", false),
+            ("e-7", false),
+        ] {
             let request = TestRequest::default().insert_header(("if-none-match", tags)).to_http_request();
             assert_eq!(version.is_known(request.headers()), known, "{tags}");
         }

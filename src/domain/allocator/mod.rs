@@ -97,7 +97,8 @@ pub struct GenerationMade {
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum Refusal {
     #[error(
-        "the write expects generation {expected}, but {actual} is in force: read it again, and repeat the write if it still fits"
+        "the write expects generation {}, but {actual} is in force: read it again, and repeat the write if it still fits",
+        list(.expected)
     )]
     Stale { expected: Vec<Generation>, actual: Generation },
     #[error("{}", list_faults(.0))]

@@ -17,7 +17,7 @@ use crate::engine::machine::Publish;
 use crate::ports::Fault;
 
 /// The views in force. Clones share them.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct Views {
     current: Arc<ArcSwap<View>>,
     generations: watch::Receiver<Generation>,

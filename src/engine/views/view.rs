@@ -82,6 +82,11 @@ impl View {
         self.builders.len()
     }
 
+    /// The first builder with an allocation.
+    pub fn first_builder(&self) -> Option<&BuilderName> {
+        self.builders.iter().next().map(|(name, _)| name)
+    }
+
     /// How many workers are allocated.
     pub fn worker_count(&self) -> usize {
         self.workers.len()

@@ -58,13 +58,16 @@ pub async fn delta(request: &HttpRequest, app: &web::Data<App>) -> Result<HttpRe
 
 impl Query {
     fn read(request: &HttpRequest, epoch: &str) -> Result<Self, Problem> {
-        let since = generation(request, "since")?
-            .ok_or_else(|| Problem::bad_request("bad_parameter", "`wait`, `until` and `epoch` go with `since=<generation>`"))?;
+        let since = generation(request, "since")?.ok_or_else(|| {
+            Problem::bad_request("bad_parameter", "`wait`, `until` and `epoch` go with `since=<generation>`")
+        })?;
         let until = generation(request, "until")?;
         if let Some(theirs) = target::text_parameter(request, "epoch").map(shown)
             && theirs != epoch
         {
-            let detail = format!("generation {since} of epoch {theirs:?} is not ours (our epoch is {epoch:?}): read all allocations again");
+            let detail = format!(
+                "generation {since} of epoch {theirs:?} is not ours (our epoch is {epoch:?}): read all allocations again"
+            );
             return Err(Problem::gone("other_epoch", detail));
         }
         Ok(Self { since, until, wait: wait(request)? })
@@ -95,12 +98,7 @@ fn wait(request: &HttpRequest) -> Result<Option<Duration>, Problem> {
 
 /// The delta to the view's generation: ready-made if the client was up to date
 /// until the last change, which is what nearly all clients are.
-async fn since(
-    request: &HttpRequest,
-    app: &App,
-    view: &View,
-    since: Generation,
-) -> Result<HttpResponse, Problem> {
+async fn since(request: &HttpRequest, app: &App, view: &View, since: Generation) -> Result<HttpResponse, Problem> {
     match view.steps().last() {
         Some(step) if since.next() == step.generation => {
             let version = Version { epoch: view.epoch(), since: Some(since), generation: step.generation };

@@ -50,7 +50,8 @@ pub async fn events(request: HttpRequest, app: web::Data<App>) -> Result<HttpRes
 fn last_event_id(request: &HttpRequest) -> Result<Option<Generation>, Problem> {
     let Some(id) = request.headers().get("last-event-id") else { return generation(request, "since") };
     let number = id.to_str().ok().and_then(|id| id.trim().parse().ok());
-    let bad = || Problem::bad_request("bad_parameter", format!("Last-Event-ID is the number of a generation, not {id:?}"));
+    let bad =
+        || Problem::bad_request("bad_parameter", format!("Last-Event-ID is the number of a generation, not {id:?}"));
     number.map(|number| Some(Generation(number))).ok_or_else(bad)
 }
 

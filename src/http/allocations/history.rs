@@ -38,7 +38,8 @@ pub async fn history(request: HttpRequest, app: web::Data<App>) -> Result<HttpRe
     let limit = limit(&request)?;
     let before = generation(&request, "before")?;
     app.limits.read(&request)?;
-    let (generation, page) = app.engine.ask(move |farm| (farm.allocations.generation(), page(farm, limit, before))).await?;
+    let (generation, page) =
+        app.engine.ask(move |farm| (farm.allocations.generation(), page(farm, limit, before))).await?;
     let body = serde_json::to_vec(&page).map_err(anyhow::Error::from)?;
     let epoch = app.views.current().epoch().to_owned();
     let version = Version { epoch: &epoch, since: None, generation };

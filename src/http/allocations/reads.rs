@@ -50,7 +50,11 @@ pub async fn allocated(request: HttpRequest, app: web::Data<App>) -> HttpRespons
 
 /// `GET /v1/allocations`: the blob, or with `since=` what changed.
 pub async fn allocations(request: HttpRequest, app: web::Data<App>) -> Result<HttpResponse, Problem> {
-    if delta::is_asked_for(&request) { delta::delta(&request, &app).await } else { Ok(big(&request, &app, Big::Blob).await) }
+    if delta::is_asked_for(&request) {
+        delta::delta(&request, &app).await
+    } else {
+        Ok(big(&request, &app, Big::Blob).await)
+    }
 }
 
 /// A body about everything. Normally the encoder thread has it ready; right

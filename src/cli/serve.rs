@@ -1,0 +1,207 @@
+//! `jacuzzi serve`: the composition root, which alone chooses adapters and puts all parts together.
+
+use std::fs;
+use std::io::Write;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use actix_web::dev::ServerHandle;
+use actix_web::rt;
+use actix_web::web::Data;
+use anyhow::{Context, anyhow};
+use clap::Args;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
+
+use super::client::Target;
+use super::globals::Globals;
+use super::print::say;
+use crate::adapters::clock::SystemClock;
+use crate::adapters::data_folder::{DataFolder, TOKEN_FILE};
+use crate::adapters::history_file;
+use crate::config::{FarmFile, Settings};
+use crate::domain::allocator::{self, Generation};
+use crate::domain::{Author, Farm, fleet};
+use crate::engine::views::{Publisher, Views};
+use crate::engine::{Engine, Parts, Threads, recover};
+use crate::http::{self, App};
+use crate::ports::{Clock, Fault};
+use crate::telemetry;
+
+/// Run the server
+#[derive(Debug, Args)]
+pub(super) struct Serve {
+    /// The farm file: pools, workers, builder rules
+    #[arg(long, value_name = "FILE")]
+    farm: PathBuf,
+
+    /// The server's settings (see config/jacuzzi.toml)
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+
+    /// Where to listen [default: 127.0.0.1:8080]
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Option<String>,
+
+    /// A history, blob or static tree's blob to import once, into an empty data folder
+    #[arg(long, value_name = "FILE")]
+    import: Option<PathBuf>,
+}
+
+/// The engine with all that was recovered, and what answers for it.
+struct Running {
+    engine: Engine<Farm>,
+    threads: Threads<Farm>,
+    views: Views,
+    data: DataFolder,
+}
+
+impl Serve {
+    pub(super) fn run(self, globals: &Globals, out: &mut dyn Write) -> anyhow::Result<()> {
+        let begun = Instant::now();
+        let settings = self.settings(globals)?;
+        telemetry::start(&settings.log);
+        let farm_file = FarmFile::read(&self.farm).map_err(|faults| anyhow!("{faults}"))?;
+        // Bound first: a taken port is found before anything is touched.
+        let listener = TcpListener::bind(settings.server.listen)
+            .with_context(|| format!("cannot listen on {} (is another server running?)", settings.server.listen))?;
+        let address = listener.local_addr()?;
+        let running = start_engine(&settings)?;
+        let import = self.import.clone().or_else(|| farm_file.import.clone());
+
+        rt::System::new().block_on(async move {
+            prepare(&running, farm_file, import.as_deref()).await?;
+            let (stop, stopping) = watch::channel(false);
+            let app = Data::new(self.app(&settings, &running, stopping)?);
+            let server = http::server(listener, &settings.server, app.clone())?;
+            writeln!(out, "listening on http://{address}")?;
+            out.flush()?;
+            say(hints(&running, &format!("http://{address}"), begun));
+            let handle = server.handle();
+            rt::spawn(obey_signals(app, stop, handle));
+            server.await?;
+            let Running { engine, threads, views: _, data } = running;
+            drop(engine);
+            tracing::info!("no requests are left; taking a last snapshot");
+            threads.stop()?;
+            drop(data);
+            Ok(())
+        })
+    }
+
+    fn settings(&self, globals: &Globals) -> anyhow::Result<Settings> {
+        let mut flags = Vec::new();
+        if let Some(listen) = &self.listen {
+            flags.push(("server.listen", listen.clone()));
+        }
+        if let Some(dir) = &globals.data_dir {
+            let dir = dir.to_str().ok_or_else(|| anyhow!("--data-dir {} is not UTF-8", dir.display()))?;
+            flags.push(("data.dir", dir.to_owned()));
+        }
+        let environment = std::env::vars_os();
+        Settings::load(self.config.as_deref(), environment, &flags).map_err(|faults| anyhow!("{faults}"))
+    }
+
+    fn app(&self, settings: &Settings, running: &Running, stopping: watch::Receiver<bool>) -> anyhow::Result<App> {
+        let (token, _) = running.data.operator_token()?;
+        let farm = self.farm.clone();
+        Ok(App {
+            engine: running.engine.clone(),
+            views: running.views.clone(),
+            clock: Arc::new(SystemClock),
+            tokens: http::Tokens::new(&token),
+            limits: http::Limits::new(&settings.limits),
+            metrics: http::Metrics::new(running.engine.stats().clone(), running.views.clone()),
+            read_definition: Box::new(move || Ok(FarmFile::read(&farm)?.definition)),
+            max_body_bytes: settings.server.max_body_bytes,
+            max_import_bytes: settings.server.max_import_bytes,
+            stopping,
+        })
+    }
+}
+
+fn start_engine(settings: &Settings) -> Result<Running, Fault> {
+    let data = DataFolder::open(&settings.data.dir)?;
+    let mut journal = data.journal()?;
+    let snapshots = data.snapshots(usize::try_from(settings.data.keep_snapshots)?)?;
+    let recovered = recover::<Farm>(&mut journal, &snapshots)?;
+    let (publisher, views) = Publisher::start(&journal.epoch()?, &recovered.state)?;
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let (engine, threads) = Engine::start(Parts {
+        recovered,
+        journal: Box::new(journal),
+        snapshots: Box::new(snapshots),
+        clock,
+        publisher,
+        snapshot_every: settings.data.snapshot_every,
+    })?;
+    Ok(Running { engine, threads, views, data })
+}
+
+/// Puts the farm file in force, and imports a history into an empty folder.
+async fn prepare(running: &Running, farm_file: FarmFile, import: Option<&Path>) -> anyhow::Result<()> {
+    let definition = Box::new(farm_file.definition);
+    let command = fleet::Command::Define { definition, author: Author::new("farm file") };
+    let events = running.engine.submit(command.into()).await?;
+    if !events.is_empty() {
+        tracing::info!("the farm file is new or has changed since the last start; it is in force now");
+    }
+    let Some(path) = import else { return Ok(()) };
+    if running.views.current().generation() > Generation(0) {
+        let generation = running.views.current().generation();
+        say(format_args!("not importing {}: generation {generation} is in force already", path.display()));
+        return Ok(());
+    }
+    let shown = path.display();
+    let bytes = fs::read(path).with_context(|| format!("cannot read {shown}, which is to be imported"))?;
+    let lines = history_file::parse(&bytes).with_context(|| format!("cannot import {shown}"))?;
+    let reason = Some(format!("first import of {}", path.file_name().unwrap_or_default().display()));
+    let author = Author::new("import");
+    let events =
+        running.engine.submit(allocator::Command::Import { lines, strict: false, author, reason }.into()).await?;
+    let broken = http::allocations::writes::made(&events).map(|made| made.broken.len()).sum::<usize>();
+    say(format_args!(
+        "imported {} generations of {shown}; they break {broken} rule(s), as `jacuzzi journal export` shows",
+        events.len()
+    ));
+    Ok(())
+}
+
+/// For the person at the terminal: what to try first.
+fn hints(running: &Running, url: &str, begun: Instant) -> String {
+    let view = running.views.current();
+    let mut text = format!(
+        "generation {} with {} builders on {} machines, ready after {:.0} ms; try:\n  {url}/v1/allocations",
+        view.generation(),
+        view.builder_count(),
+        view.worker_count(),
+        begun.elapsed().as_secs_f64() * 1e3,
+    );
+    if let Some(builder) = view.first_builder() {
+        text += &format!("\n  {url}{}", Target::path("/v1/builders").component(builder.as_str()));
+    }
+    text += &format!("\n  {url}/v1/allocations/history?limit=5");
+    text += &format!("\nthe operator token is in {}", running.data.path().join(TOKEN_FILE).display());
+    text
+}
+
+/// SIGHUP reloads the farm file; SIGTERM and SIGINT end streams first, then requests, then the process.
+async fn obey_signals(app: Data<App>, stop: watch::Sender<bool>, server: ServerHandle) -> Result<(), Fault> {
+    let mut hangup = signal(SignalKind::hangup())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    loop {
+        tokio::select! {
+            _ = hangup.recv() => http::reload_on_signal(&app).await,
+            _ = terminate.recv() => break,
+            _ = interrupt.recv() => break,
+        }
+    }
+    tracing::info!("stopping: streams end, requests under way are answered");
+    stop.send_replace(true);
+    drop(app);
+    server.stop(true).await;
+    Ok(())
+}

@@ -1,0 +1,63 @@
+//! A history, or a blob, taken in as it happened, with a report of every rule that it breaks.
+
+use actix_web::{HttpRequest, HttpResponse, web};
+use serde::Serialize;
+
+use super::writes::{check_reason, flag, made, too_large};
+use crate::adapters::history_file;
+use crate::domain::Timestamp;
+use crate::domain::allocator::{Command, Fault, Generation};
+use crate::http::App;
+use crate::http::negotiate::GENERATION_HEADER;
+use crate::http::payload::{Payload, read};
+use crate::http::problem::Problem;
+use crate::http::target;
+
+#[derive(Serialize)]
+struct Imported<'a> {
+    /// Null when there was nothing to import.
+    first: Option<Generation>,
+    last: Generation,
+    imported: usize,
+    broken: Vec<Broken<'a>>,
+}
+
+#[derive(Serialize)]
+struct Broken<'a> {
+    /// Counted from 1.
+    line: usize,
+    time: Timestamp,
+    #[serde(flatten)]
+    fault: &'a Fault,
+}
+
+/// `POST /v1/allocations/import?strict=&reason=`
+pub async fn import(request: HttpRequest, app: web::Data<App>, payload: web::Payload) -> Result<HttpResponse, Problem> {
+    app.limits.write(&request)?;
+    let strict = flag(&request, "strict")?;
+    let reason = target::text_parameter(&request, "reason").and_then(Result::ok).map(std::borrow::Cow::into_owned);
+    reason.as_deref().map(check_reason).transpose()?;
+    let lines = match read(payload, app.max_import_bytes).await? {
+        Payload::Whole(body) => {
+            Some(history_file::parse(&body).map_err(|fault| Problem::bad_request("malformed", fault.to_string()))?)
+        }
+        Payload::TooLarge => None,
+    };
+    let author = app.tokens.operator(&request)?;
+    let lines = lines.ok_or_else(|| too_large(app.max_import_bytes))?;
+    let events = app.engine.submit(Command::Import { lines, strict, author, reason }.into()).await?;
+
+    let generations: Vec<_> = made(&events).collect();
+    let broken = generations
+        .iter()
+        .enumerate()
+        .flat_map(|(at, made)| made.broken.iter().map(move |fault| Broken { line: at + 1, time: made.time, fault }));
+    let last = generations.last().map_or(app.views.current().generation(), |made| made.generation);
+    let report = Imported {
+        first: generations.first().map(|made| made.generation),
+        last,
+        imported: generations.len(),
+        broken: broken.collect(),
+    };
+    Ok(HttpResponse::Ok().insert_header((GENERATION_HEADER, last.0)).json(report))
+}

@@ -1,0 +1,167 @@
+//! Writes of allocations. Checks come in one order: form, token, condition, size, rules.
+
+use std::sync::Arc;
+
+use actix_web::http::{StatusCode, header};
+use actix_web::{HttpRequest, HttpResponse, web};
+use bytes::Bytes;
+
+use super::body::{BuilderBody, Parsed, PatchBody, ReplaceBody, RollbackBody, from_json};
+use crate::domain::allocator::{Command, Event, Generation, GenerationMade, Refusal, Write, WriteCommand};
+use crate::domain::{self, Author, BuilderName};
+use crate::engine::views::{Body, DeltaBody};
+use crate::http::App;
+use crate::http::negotiate::{Version, respond, tags, without_encoding};
+use crate::http::payload::{Payload, read};
+use crate::http::problem::Problem;
+use crate::http::target;
+
+/// The longest reason that is recorded, in characters.
+const MAX_REASON_CHARS: usize = 1000;
+
+/// `PUT /v1/allocations`
+pub async fn replace(
+    request: HttpRequest,
+    app: web::Data<App>,
+    payload: web::Payload,
+) -> Result<HttpResponse, Problem> {
+    write(&request, &app, payload, |body| from_json::<ReplaceBody>(body)?.parse()).await
+}
+
+/// `PATCH /v1/allocations`
+pub async fn patch(request: HttpRequest, app: web::Data<App>, payload: web::Payload) -> Result<HttpResponse, Problem> {
+    write(&request, &app, payload, |body| from_json::<PatchBody>(body)?.parse()).await
+}
+
+/// `PUT /v1/builders/<name>`
+pub async fn put_builder(
+    request: HttpRequest,
+    app: web::Data<App>,
+    payload: web::Payload,
+) -> Result<HttpResponse, Problem> {
+    let name = target::name(&request).ok_or_else(no_name)?;
+    write(&request, &app, payload, |body| from_json::<BuilderBody>(body)?.parse(&name)).await
+}
+
+/// `DELETE /v1/builders/<name>`
+pub async fn delete_builder(
+    request: HttpRequest,
+    app: web::Data<App>,
+    payload: web::Payload,
+) -> Result<HttpResponse, Problem> {
+    let name = target::name(&request).ok_or_else(no_name)?;
+    let reason = target::text_parameter(&request, "reason").and_then(Result::ok).map(std::borrow::Cow::into_owned);
+    let parse = |_: &[u8]| match BuilderName::parse_bytes(&name) {
+        Ok(builder) => Ok(Parsed { write: Write::Delete(builder), reason, bad_names: Vec::new() }),
+        Err(error) => Err(Problem::not_found("not_allocated", format!("such a builder cannot exist: {error}"))),
+    };
+    write(&request, &app, payload, parse).await
+}
+
+/// `POST /v1/allocations/rollback`
+pub async fn rollback(
+    request: HttpRequest,
+    app: web::Data<App>,
+    payload: web::Payload,
+) -> Result<HttpResponse, Problem> {
+    write(&request, &app, payload, |body| Ok(from_json::<RollbackBody>(body)?.parse())).await
+}
+
+fn no_name() -> Problem {
+    Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", "the collection is only read; name one builder")
+}
+
+async fn write(
+    request: &HttpRequest,
+    app: &App,
+    payload: web::Payload,
+    parse: impl FnOnce(&[u8]) -> Result<Parsed, Problem>,
+) -> Result<HttpResponse, Problem> {
+    app.limits.write(request)?;
+    let flags = (flag(request, "dry_run")?, flag(request, "force")?);
+    let parsed = match read(payload, app.max_body_bytes).await? {
+        Payload::Whole(body) => Some(parse(&body)?),
+        Payload::TooLarge => None,
+    };
+    if let Some(Parsed { reason: Some(reason), .. }) = &parsed {
+        check_reason(reason)?;
+    }
+    let author = app.tokens.operator(request)?;
+    let expected = expected(request, app.views.current().epoch());
+    let actual = app.views.current().generation();
+    if let Some(expected) = expected.clone().filter(|expected| !expected.contains(&actual)) {
+        return Err(domain::Refusal::from(Refusal::Stale { expected, actual }).into());
+    }
+    let parsed = parsed.ok_or_else(|| too_large(app.max_body_bytes))?;
+    carry_out(request, app, parsed, author, expected, flags).await
+}
+
+pub fn too_large(limit: u64) -> Problem {
+    let detail =
+        format!("the body is larger than {limit} bytes; the setting that limits it is in the section [server]");
+    Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", detail)
+}
+
+pub fn check_reason(reason: &str) -> Result<(), Problem> {
+    if reason.chars().count() > MAX_REASON_CHARS {
+        return Err(Problem::bad_request("malformed", format!("a reason has at most {MAX_REASON_CHARS} characters")));
+    }
+    Ok(())
+}
+
+/// A query parameter that is `true` or `false`.
+pub fn flag(request: &HttpRequest, key: &str) -> Result<bool, Problem> {
+    match target::text_parameter(request, key).as_ref().map(|value| value.as_deref()) {
+        None | Some(Ok("false")) => Ok(false),
+        Some(Ok("true")) => Ok(true),
+        Some(other) => Err(Problem::bad_request("bad_parameter", format!("`{key}` is true or false, not {other:?}"))),
+    }
+}
+
+/// The generations that `If-Match` names; `None` when any will do.
+fn expected(request: &HttpRequest, epoch: &str) -> Option<Vec<Generation>> {
+    let header = request.headers().get(header::IF_MATCH)?.to_str().unwrap_or("");
+    if tags(header).any(|tag| tag == "*") {
+        return None;
+    }
+    let of_ours = |tag: &str| without_encoding(tag).strip_prefix(epoch)?.strip_prefix('-')?.parse().ok();
+    Some(tags(header).filter_map(of_ours).map(Generation).collect())
+}
+
+async fn carry_out(
+    request: &HttpRequest,
+    app: &App,
+    parsed: Parsed,
+    author: Author,
+    expected: Option<Vec<Generation>>,
+    (dry_run, force): (bool, bool),
+) -> Result<HttpResponse, Problem> {
+    let Parsed { write, reason, bad_names } = parsed;
+    let command = Command::Write(WriteCommand { write, author, reason, expected, force, bad_names });
+    let events: Arc<[domain::Event]> = if dry_run {
+        let now = app.clock.now();
+        app.engine.ask(move |farm| farm.decide(now, command.into())).await??.into()
+    } else {
+        app.engine.submit(command.into()).await?
+    };
+    let made = made(&events).next().ok_or_else(|| anyhow::anyhow!("a write was accepted without a generation"))?;
+    Ok(delta_of(request, app, made))
+}
+
+/// The generations among events.
+pub fn made(events: &[domain::Event]) -> impl Iterator<Item = &GenerationMade> {
+    events.iter().filter_map(|event| match event {
+        domain::Event::Allocator(Event::GenerationMade(made)) => Some(made),
+        domain::Event::Fleet(_) => None,
+    })
+}
+
+/// The delta that a write made, or would make.
+fn delta_of(request: &HttpRequest, app: &App, made: &GenerationMade) -> HttpResponse {
+    let since = Generation(made.generation.0 - 1);
+    let body = DeltaBody { epoch: None, generation: made.generation, since, set: &made.set, unset: &made.unset };
+    let body = Body::new(Bytes::from(body.encode()));
+    let epoch = app.views.current().epoch().to_owned();
+    let version = Version { epoch: &epoch, since: None, generation: made.generation };
+    respond(request, version, |encoding| body.encoded(encoding))
+}
