@@ -1,1 +1,3 @@
+//! The control plane of a CI farm.
+
 pub mod domain;
