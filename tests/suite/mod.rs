@@ -1,0 +1,3 @@
+//! All integration tests, and what they share.
+
+mod tidy;
