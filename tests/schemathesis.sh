@@ -29,7 +29,9 @@ server=$!
 url=
 for ((tenth = 0; tenth < ready_within * 10; tenth++)); do
     url=$(sed -n 's/^listening on //p' "$folder/stdout")
-    [[ -z $url ]] && kill -0 "$server" 2>/dev/null || break
+    if [[ -n $url ]] || ! kill -0 "$server" 2>/dev/null; then
+        break
+    fi
     sleep 0.1
 done
 if [[ -z $url ]]; then
