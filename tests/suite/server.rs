@@ -150,17 +150,24 @@ impl Start<'_> {
         let mut child = self.command.spawn().unwrap_or_else(|error| panic!("{:?}: {error}", self.command));
         let stdout = lines(child.stdout.take().expect("stdout is piped"));
         let mut seen = Vec::new();
-        while let Ok(line) = stdout.recv_timeout(PATIENCE) {
-            if let Some(address) = line.strip_prefix("listening on http://").map(str::parse) {
-                let address = address.unwrap_or_else(|_| panic!("not an address: {line:?}"));
-                return Ok(Server { child, address, stdout, log });
+        let ended = loop {
+            match stdout.recv_timeout(PATIENCE) {
+                Ok(line) => match line.strip_prefix("listening on http://").map(str::parse) {
+                    Some(Ok(address)) => return Ok(Server { child, address, stdout, log }),
+                    Some(Err(_)) => panic!("not an address: {line:?}"),
+                    None => seen.push(line),
+                },
+                // Its end closes stdout a moment before it can be seen.
+                Err(mpsc::RecvTimeoutError::Disconnected) => break true,
+                Err(mpsc::RecvTimeoutError::Timeout) => {
+                    child.kill().unwrap();
+                    break false;
+                }
             }
-            seen.push(line);
-        }
-        let was_running = child.try_wait().unwrap().is_none() && child.kill().is_ok();
+        };
         let status = child.wait().unwrap();
         let stderr = self.home.log().split_off(already_logged);
-        Err(Box::new(NotReady { status: (!was_running).then_some(status), stdout: seen, stderr }))
+        Err(Box::new(NotReady { status: ended.then_some(status), stdout: seen, stderr }))
     }
 }
 
