@@ -211,7 +211,7 @@ fn judge_shrink(fleet: &Fleet, now: &Allocations, becomes: u64, at: Timestamp) -
     let most = most_in_force(now, at.before(SHRINK_WINDOW));
     let lost = most.saturating_sub(becomes);
     let too_much = lost * 100 > most * max_shrink_percent && lost > SHRINK_ALWAYS_ALLOWED;
-    too_much.then(|| Fault {
+    too_much.then_some(Fault {
         builder: None,
         rule: Rule::Shrink,
         machine: None,
