@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use anyhow::Context;
 use clap::{Args, ValueEnum};
 use thiserror::Error;
 use ureq::http::Uri;
@@ -28,6 +29,15 @@ pub struct Globals {
     /// How to print data: for people, or as the server's JSON
     #[arg(long, global = true, value_name = "FORM", value_enum, default_value_t = Output::Table)]
     pub output: Output,
+}
+
+impl Globals {
+    /// `--data-dir` as a setting.
+    pub(super) fn data_dir_flag(&self) -> anyhow::Result<Option<(&'static str, String)>> {
+        let Some(dir) = &self.data_dir else { return Ok(None) };
+        let text = dir.to_str().with_context(|| format!("--data-dir {} is not UTF-8", dir.display()))?;
+        Ok(Some(("data.dir", text.to_owned())))
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -2,8 +2,10 @@
 
 mod allocations;
 mod answers;
+mod backup;
 mod client;
 mod completions;
+mod config;
 mod credentials;
 mod diff;
 mod exit;
@@ -12,6 +14,7 @@ mod generations;
 mod get;
 mod globals;
 mod import;
+mod journal;
 mod print;
 mod serve;
 
@@ -42,6 +45,10 @@ enum Command {
     Generations(generations::Generations),
     Import(import::Import),
     Export(export::Export),
+    Config(config::Config),
+    Journal(journal::Journal),
+    Backup(backup::Backup),
+    Restore(backup::Restore),
     Completions(completions::Completions),
 }
 
@@ -61,6 +68,10 @@ impl Cli {
             Command::Generations(generations) => generations.run(globals, out),
             Command::Import(import) => import.run(globals, out),
             Command::Export(export) => export.run(globals, out),
+            Command::Config(config) => config.run(globals, out),
+            Command::Journal(journal) => journal.run(globals, out),
+            Command::Backup(backup) => backup.run(globals),
+            Command::Restore(restore) => restore.run(globals),
             Command::Completions(completions) => completions.run(out),
         }?;
         Ok(out.flush()?)

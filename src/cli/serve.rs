@@ -92,14 +92,8 @@ impl Serve {
     }
 
     fn settings(&self, globals: &Globals) -> anyhow::Result<Settings> {
-        let mut flags = Vec::new();
-        if let Some(listen) = &self.listen {
-            flags.push(("server.listen", listen.clone()));
-        }
-        if let Some(dir) = &globals.data_dir {
-            let dir = dir.to_str().ok_or_else(|| anyhow!("--data-dir {} is not UTF-8", dir.display()))?;
-            flags.push(("data.dir", dir.to_owned()));
-        }
+        let listen = self.listen.clone().map(|listen| ("server.listen", listen));
+        let flags: Vec<_> = listen.into_iter().chain(globals.data_dir_flag()?).collect();
         let environment = std::env::vars_os();
         Settings::load(self.config.as_deref(), environment, &flags).map_err(|faults| anyhow!("{faults}"))
     }

@@ -17,11 +17,12 @@ use crate::ports::{Clock, Fault, Journal, Record};
 /// The most commands that share one sync.
 pub const MAX_BATCH: usize = 1024;
 
-type Reply<M> = oneshot::Sender<Result<Arc<[<M as Machine>::Event]>, <M as Machine>::Refusal>>;
+/// The durable events of a command, or why there are none.
+type Answer<M> = Result<Arc<[<M as Machine>::Event]>, <M as Machine>::Refusal>;
 
 pub(super) struct Request<M: Machine> {
     pub command: M::Command,
-    pub reply: Reply<M>,
+    pub reply: oneshot::Sender<Answer<M>>,
 }
 
 pub(super) struct Writer<M: Machine, P> {
@@ -41,7 +42,7 @@ struct Batch<M: Machine> {
     events: Vec<Arc<[M::Event]>>,
     /// An answer is sent after the append, refusals too: they may rest on
     /// events of the same batch.
-    replies: Vec<(Reply<M>, Result<Arc<[M::Event]>, M::Refusal>)>,
+    replies: Vec<(oneshot::Sender<Answer<M>>, Answer<M>)>,
 }
 
 impl<M: Machine, P: Publish<M>> Writer<M, P> {

@@ -13,9 +13,13 @@ use crate::ports::Fault;
 /// After how many seconds to try again when we cannot say better.
 const RETRY_AFTER: &str = "30";
 
-/// A refused or failed request.
+/// A refused or failed request; boxed, since most requests are neither.
 #[derive(Debug, Serialize)]
-pub struct Problem {
+#[serde(transparent)]
+pub struct Problem(Box<Document>);
+
+#[derive(Debug, Serialize)]
+struct Document {
     #[serde(rename = "type")]
     kind: &'static str,
     title: &'static str,
@@ -34,7 +38,7 @@ pub struct Problem {
 
 impl Problem {
     pub fn new(status: StatusCode, code: &'static str, detail: impl Into<String>) -> Self {
-        Self {
+        Self(Box::new(Document {
             kind: "about:blank",
             title: status.canonical_reason().unwrap_or("Error"),
             status: status.as_u16(),
@@ -42,7 +46,7 @@ impl Problem {
             detail: detail.into(),
             faults: Vec::new(),
             problems: None,
-        }
+        }))
     }
 
     pub fn bad_request(code: &'static str, detail: impl Into<String>) -> Self {
@@ -58,12 +62,12 @@ impl Problem {
     }
 
     pub fn with_problems(mut self, problems: serde_json::Value) -> Self {
-        self.problems = Some(problems);
+        self.0.problems = Some(problems);
         self
     }
 
     pub fn status(&self) -> StatusCode {
-        StatusCode::from_u16(self.status).expect("made from a status")
+        StatusCode::from_u16(self.0.status).expect("made from a status")
     }
 
     pub fn to_response(&self) -> HttpResponse {
@@ -84,7 +88,7 @@ impl Problem {
 
 impl std::fmt::Display for Problem {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} {}: {}", self.status, self.code, self.detail)
+        write!(f, "{} {}: {}", self.0.status, self.0.code, self.0.detail)
     }
 }
 
@@ -112,7 +116,7 @@ impl From<Refusal> for Problem {
                 allocator::Refusal::NotKept(_) => Self::gone(code, detail),
                 allocator::Refusal::Faults(faults) | allocator::Refusal::Strict { faults, .. } => {
                     let mut problem = Self::new(StatusCode::UNPROCESSABLE_ENTITY, code, detail);
-                    problem.faults = faults;
+                    problem.0.faults = faults;
                     problem
                 }
             },

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::{self, Debug};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::definition::Definition;
 use super::state::Fleet;
@@ -12,13 +12,13 @@ use super::state::Fleet;
 const NAMES_SHOWN: usize = 5;
 
 /// One difference between two definitions.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
     /// The key, or the kind of thing, that changes (`allocations.max_shrink_percent`, `workers`).
     pub what: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub was: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub becomes: Option<String>,
 }
 
@@ -33,7 +33,8 @@ impl fmt::Display for Change {
     }
 }
 
-/// All differences; empty if and only if the definitions are equal.
+/// All differences that matter: how workers are written down, and the order of
+/// anything but builder rules, does not.
 pub fn diff(old: &Fleet, new: &Fleet) -> Vec<Change> {
     let mut changes = Vec::new();
     let (before, after) = (old.definition(), new.definition());

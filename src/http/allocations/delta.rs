@@ -3,10 +3,9 @@
 use std::time::Duration;
 
 use actix_web::{HttpRequest, HttpResponse, web};
-use bytes::Bytes;
 use tokio::time::Instant;
 
-use crate::domain::allocator::{Delta, Generation, NotKept};
+use crate::domain::allocator::{Builders, Delta, Generation, NotKept};
 use crate::engine::views::{Body, DeltaBody, View};
 use crate::http::App;
 use crate::http::negotiate::{GENERATION_HEADER, Version, respond};
@@ -132,10 +131,9 @@ pub fn not_kept(error: NotKept) -> Problem {
 
 fn empty(request: &HttpRequest, view: &View) -> HttpResponse {
     let generation = view.generation();
-    let (set, unset) = Default::default();
-    let body = DeltaBody { epoch: None, generation, since: generation, set: &set, unset: &Vec::as_slice(&unset)[..] };
+    let body = DeltaBody { epoch: None, generation, since: generation, set: &Builders::new(), unset: &[] }.encode();
     let version = Version { since: Some(generation), ..Version::of(view) };
-    respond(request, version, |encoding| Body::new(Bytes::from(body.encode())).encoded(encoding))
+    respond(request, version, |encoding| Body::new(body).encoded(encoding))
 }
 
 fn nothing_yet(generation: Generation) -> HttpResponse {

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use actix_web::http::{StatusCode, header};
 use actix_web::{HttpRequest, HttpResponse, web};
-use bytes::Bytes;
 
 use super::body::{BuilderBody, Parsed, PatchBody, ReplaceBody, RollbackBody, from_json};
 use crate::domain::allocator::{Command, Event, Generation, GenerationMade, Refusal, Write, WriteCommand};
@@ -160,7 +159,7 @@ pub fn made(events: &[domain::Event]) -> impl Iterator<Item = &GenerationMade> {
 fn delta_of(request: &HttpRequest, app: &App, made: &GenerationMade) -> HttpResponse {
     let since = Generation(made.generation.0 - 1);
     let body = DeltaBody { epoch: None, generation: made.generation, since, set: &made.set, unset: &made.unset };
-    let body = Body::new(Bytes::from(body.encode()));
+    let body = Body::new(body.encode());
     let epoch = app.views.current().epoch().to_owned();
     let version = Version { epoch: &epoch, since: None, generation: made.generation };
     respond(request, version, |encoding| body.encoded(encoding))
