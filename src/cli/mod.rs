@@ -3,6 +3,7 @@
 mod allocations;
 mod answers;
 mod backup;
+mod bench;
 mod client;
 mod completions;
 mod config;
@@ -49,6 +50,7 @@ enum Command {
     Journal(journal::Journal),
     Backup(backup::Backup),
     Restore(backup::Restore),
+    Bench(bench::Bench),
     Completions(completions::Completions),
 }
 
@@ -72,6 +74,7 @@ impl Cli {
             Command::Journal(journal) => journal.run(globals, out),
             Command::Backup(backup) => backup.run(globals),
             Command::Restore(restore) => restore.run(globals),
+            Command::Bench(bench) => bench.run(out),
             Command::Completions(completions) => completions.run(out),
         }?;
         Ok(out.flush()?)
