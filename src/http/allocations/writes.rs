@@ -151,7 +151,7 @@ async fn carry_out(
 pub fn made(events: &[domain::Event]) -> impl Iterator<Item = &GenerationMade> {
     events.iter().filter_map(|event| match event {
         domain::Event::Allocator(Event::GenerationMade(made)) => Some(made),
-        domain::Event::Fleet(_) => None,
+        domain::Event::Fleet(_) | domain::Event::Access(_) => None,
     })
 }
 
