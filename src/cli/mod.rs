@@ -15,6 +15,7 @@ mod get;
 mod globals;
 mod import;
 mod journal;
+mod openapi;
 mod print;
 mod serve;
 
@@ -49,6 +50,7 @@ enum Command {
     Journal(journal::Journal),
     Backup(backup::Backup),
     Restore(backup::Restore),
+    Openapi(openapi::OpenApi),
     Completions(completions::Completions),
 }
 
@@ -72,6 +74,7 @@ impl Cli {
             Command::Journal(journal) => journal.run(globals, out),
             Command::Backup(backup) => backup.run(globals),
             Command::Restore(restore) => restore.run(globals),
+            Command::Openapi(openapi) => openapi.run(out),
             Command::Completions(completions) => completions.run(out),
         }?;
         Ok(out.flush()?)
