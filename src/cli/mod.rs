@@ -16,6 +16,7 @@ mod get;
 mod globals;
 mod import;
 mod journal;
+mod openapi;
 mod print;
 mod serve;
 
@@ -51,6 +52,7 @@ enum Command {
     Backup(backup::Backup),
     Restore(backup::Restore),
     Bench(bench::Bench),
+    Openapi(openapi::OpenApi),
     Completions(completions::Completions),
 }
 
@@ -75,6 +77,7 @@ impl Cli {
             Command::Backup(backup) => backup.run(globals),
             Command::Restore(restore) => restore.run(globals),
             Command::Bench(bench) => bench.run(out),
+            Command::Openapi(openapi) => openapi.run(out),
             Command::Completions(completions) => completions.run(out),
         }?;
         Ok(out.flush()?)

@@ -34,6 +34,9 @@ struct Document {
     /// Every fault of a farm file.
     #[serde(skip_serializing_if = "Option::is_none")]
     problems: Option<serde_json::Value>,
+    /// The methods that would have been possible, for the header `Allow`.
+    #[serde(skip)]
+    allow: Option<String>,
 }
 
 impl Problem {
@@ -46,6 +49,7 @@ impl Problem {
             detail: detail.into(),
             faults: Vec::new(),
             problems: None,
+            allow: None,
         }))
     }
 
@@ -55,6 +59,13 @@ impl Problem {
 
     pub fn not_found(code: &'static str, detail: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, code, detail)
+    }
+
+    /// `allowed`: the methods that are possible (`GET, HEAD`).
+    pub fn method_not_allowed(allowed: &str, detail: impl Into<String>) -> Self {
+        let mut problem = Self::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", detail);
+        problem.0.allow = Some(allowed.to_owned());
+        problem
     }
 
     pub fn gone(code: &'static str, detail: impl Into<String>) -> Self {
@@ -81,6 +92,9 @@ impl Problem {
                 response.insert_header((header::WWW_AUTHENTICATE, "Bearer realm=\"jacuzzi\""));
             }
             _ => {}
+        }
+        if let Some(allowed) = &self.0.allow {
+            response.insert_header((header::ALLOW, allowed.as_str()));
         }
         response.body(serde_json::to_vec(self).expect("a problem is plain data"))
     }
@@ -151,7 +165,6 @@ impl From<SubmitError<Refusal>> for Problem {
 
 impl From<Fault> for Problem {
     fn from(fault: Fault) -> Self {
-        tracing::error!("{fault:#}");
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "fault", format!("{fault:#}"))
     }
 }

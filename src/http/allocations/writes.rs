@@ -67,7 +67,7 @@ pub async fn rollback(
 }
 
 fn no_name() -> Problem {
-    Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", "the collection is only read; name one builder")
+    Problem::method_not_allowed("GET, HEAD", "the collection as a whole is only read; name one builder")
 }
 
 async fn write(
