@@ -34,6 +34,8 @@ pub struct Settings {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Server {
     pub listen: SocketAddr,
+    /// Names, besides `localhost` and addresses, under which the server may be called.
+    pub hosts: Vec<String>,
     /// HTTP threads; 0 is as many as there are cores.
     pub workers: usize,
     pub max_connections: usize,
@@ -60,9 +62,9 @@ pub struct Data {
 /// What one client may ask for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
-    /// By client address; of deltas, history and streams. Plain reads are never limited.
+    /// By token or address; of deltas, lists and streams. Plain reads are never limited.
     pub reads_per_second: u32,
-    /// By client address.
+    /// By token or address.
     pub writes_per_second: u32,
     /// Long polls and event streams open at once, of all clients.
     pub streams: usize,
@@ -143,6 +145,7 @@ impl Settings {
 fn server(server: &mut Table) -> Server {
     Server {
         listen: server.required("listen", parsed(address), |_| (Ipv4Addr::LOCALHOST, 0).into()),
+        hosts: server.required("hosts", parsed(host_names), |_| Vec::new()),
         workers: number(server, "workers", 0, 1_024),
         max_connections: number(server, "max_connections", 1, 1_000_000),
         max_body_bytes: number(server, "max_body_bytes", KIB, GIB),
@@ -175,6 +178,16 @@ fn log(log: &mut Table) -> Log {
         format: log.required("format", choice("log format", &formats), |_| LogFormat::Text),
         level: log.required("level", parsed(directives), str::to_owned),
     }
+}
+
+/// Names separated by commas.
+fn host_names(text: &str) -> Result<Vec<String>, &'static str> {
+    let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
+    let names: Vec<_> = names.map(str::to_owned).collect();
+    if names.iter().any(|name| name.contains(['/', ':', ' '])) {
+        return Err("host names separated by commas, without scheme and port");
+    }
+    Ok(names)
 }
 
 /// `max` must fit the type asked for.

@@ -1,18 +1,23 @@
 //! The HTTP server: what is shared by all requests, and which path leads where.
 
 pub mod allocations;
+mod audit;
 mod auth;
 mod farm;
+mod guard;
 mod health;
 mod limits;
 mod metrics;
 mod negotiate;
 pub mod openapi;
+mod paging;
 mod payload;
 mod problem;
 mod request_log;
 mod routes;
 mod target;
+mod tokens;
+mod workers;
 
 use std::net::TcpListener;
 use std::sync::Arc;
@@ -22,28 +27,30 @@ use actix_web::http::KeepAlive;
 use actix_web::{App as ActixApp, HttpServer, web};
 use tokio::sync::watch;
 
-pub use auth::Tokens;
-pub use farm::{ReadDefinition, reload_on_signal};
+pub use auth::hash;
 pub use limits::Limits;
 pub use metrics::Metrics;
 
 use request_log::RequestIds;
 
 use crate::config;
+use crate::daemons::FarmFileDaemon;
 use crate::domain::Farm;
 use crate::engine::Engine;
 use crate::engine::views::Views;
-use crate::ports::{Clock, Fault};
+use crate::ports::{Clock, Fault, Records};
 
 /// Everything that a handler may use.
 pub struct App {
     pub engine: Engine<Farm>,
     pub views: Views,
     pub clock: Arc<dyn Clock>,
-    pub tokens: Tokens,
+    pub records: Arc<dyn Records>,
+    pub farm_file: FarmFileDaemon,
     pub limits: Limits,
     pub metrics: Metrics,
-    pub read_definition: ReadDefinition,
+    /// Names of this server, besides its addresses.
+    pub hosts: Vec<String>,
     pub max_body_bytes: u64,
     pub max_import_bytes: u64,
     /// True once the server stops; long polls and streams end then.

@@ -1,0 +1,28 @@
+//! Parameters of lists that come page by page.
+
+use actix_web::HttpRequest;
+
+use super::problem::Problem;
+use super::target;
+
+const DEFAULT_LIMIT: usize = 100;
+const MAX_LIMIT: usize = 1000;
+
+/// `limit=`: entries on a page.
+pub fn limit(request: &HttpRequest) -> Result<usize, Problem> {
+    let Some(text) = target::text_parameter(request, "limit") else { return Ok(DEFAULT_LIMIT) };
+    let limit = text.as_ref().ok().and_then(|text| text.parse().ok()).filter(|limit| (1..=MAX_LIMIT).contains(limit));
+    limit.ok_or_else(|| {
+        Problem::bad_request("bad_parameter", format!("`limit` is 1 to {MAX_LIMIT} entries a page, not {text:?}"))
+    })
+}
+
+/// A whole number in a parameter.
+pub fn number(request: &HttpRequest, key: &str) -> Result<Option<u64>, Problem> {
+    let Some(text) = target::text_parameter(request, key) else { return Ok(None) };
+    let digits = text.as_deref().ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
+    match digits.and_then(|digits| digits.parse().ok()) {
+        Some(number) => Ok(Some(number)),
+        None => Err(Problem::bad_request("bad_parameter", format!("`{key}` is a whole number, not {text:?}"))),
+    }
+}
