@@ -28,21 +28,18 @@ pub async fn reload(request: HttpRequest, app: web::Data<App>) -> Result<HttpRes
     app.limits.write(&request)?;
     let dry_run = flag(&request, "dry_run")?;
     let author = app.tokens.operator(&request)?;
-    let definition = app.read_definition().map_err(|faults| {
-        let problems = serde_json::to_value(&faults).unwrap_or_default();
-        Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "bad_farm_file", faults.to_string()).with_problems(problems)
-    })?;
+    let definition = read_definition(&app).await?;
     let reloaded = app.put_in_force(definition, author, dry_run).await?;
     Ok(HttpResponse::Ok().json(reloaded))
 }
 
 /// On SIGHUP: the same, told to the log.
-pub async fn reload_on_signal(app: &App) {
-    let definition = match app.read_definition() {
-        Ok(definition) => definition,
-        Err(faults) => return tracing::error!("the farm file was not reloaded, nothing changed:\n{faults}"),
+pub async fn reload_on_signal(app: &web::Data<App>) {
+    let reloaded = async {
+        let definition = read_definition(app).await?;
+        app.put_in_force(definition, Author::new("SIGHUP"), false).await
     };
-    match app.put_in_force(definition, Author::new("SIGHUP"), false).await {
+    match reloaded.await {
         Ok(Reloaded { changes, lost, .. }) => {
             tracing::info!("reloaded the farm file: {} change(s)", changes.len());
             changes.iter().for_each(|change| tracing::info!("{change}"));
@@ -53,11 +50,18 @@ pub async fn reload_on_signal(app: &App) {
     }
 }
 
-impl App {
-    fn read_definition(&self) -> Result<Definition, Faults> {
-        (self.read_definition)()
-    }
+/// Away from the threads that answer: a big farm file takes long to check.
+async fn read_definition(app: &web::Data<App>) -> Result<Definition, Problem> {
+    let shared = app.clone();
+    let read = web::block(move || (shared.read_definition)()).await;
+    let definition = read.map_err(|_| anyhow::anyhow!("the server is stopping"))?;
+    definition.map_err(|faults| {
+        let problems = serde_json::to_value(&faults).expect("faults are plain data");
+        Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "bad_farm_file", faults.to_string()).with_problems(problems)
+    })
+}
 
+impl App {
     async fn put_in_force(&self, definition: Definition, author: Author, dry_run: bool) -> Result<Reloaded, Problem> {
         let new = definition.clone();
         let problems = definition.problems();
