@@ -112,7 +112,7 @@ impl Serve {
             farm_file: FarmFileDaemon {
                 engine: running.engine.clone(),
                 clock,
-                read: Box::new(move || Ok(FarmFile::read(&farm)?.definition)),
+                read: Arc::new(move || Ok(FarmFile::read(&farm)?.definition)),
             },
             limits: http::Limits::new(&settings.limits),
             metrics: http::Metrics::new(running.engine.stats().clone(), running.views.clone()),

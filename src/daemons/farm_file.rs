@@ -11,7 +11,7 @@ use crate::engine::{Engine, SubmitError};
 use crate::ports::{Clock, Fault};
 
 /// Reads the farm file; the composition root knows where it is.
-pub type ReadDefinition = Box<dyn Fn() -> Result<Definition, Faults> + Send + Sync>;
+pub type ReadDefinition = Arc<dyn Fn() -> Result<Definition, Faults> + Send + Sync>;
 
 pub struct FarmFileDaemon {
     pub engine: Engine<Farm>,
@@ -42,7 +42,10 @@ pub enum ReloadError {
 impl FarmFileDaemon {
     /// Reads the file and puts it in force, or with `dry_run` only says what that would change.
     pub async fn reload(&self, author: Author, dry_run: bool) -> Result<Reloaded, ReloadError> {
-        let definition = Box::new((self.read)().map_err(ReloadError::BadFile)?);
+        // Away from the threads that answer: a big farm file takes long to check.
+        let read = self.read.clone();
+        let definition = tokio::task::spawn_blocking(move || read()).await.map_err(Fault::from)?;
+        let definition = Box::new(definition.map_err(ReloadError::BadFile)?);
         let command = Command::from(fleet::Command::Define { definition, author });
         let (planned, now) = (command.clone(), self.clock.now());
         let plan = move |farm: &Farm| farm.decide(now, planned).map(|events| compare(farm, &events));

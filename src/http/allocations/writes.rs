@@ -11,7 +11,7 @@ use crate::domain::{self, Author, BuilderName};
 use crate::engine::views::{Body, DeltaBody};
 use crate::http::App;
 use crate::http::auth::Call;
-use crate::http::negotiate::{Version, respond, tags, without_encoding};
+use crate::http::negotiate::{GENERATION_HEADER, Version, respond_whole, tags, without_encoding};
 use crate::http::payload::{from_json, read_json};
 use crate::http::problem::Problem;
 use crate::http::target;
@@ -137,7 +137,13 @@ async fn carry_out(
         app.engine.submit(command.into()).await?
     };
     let made = made(&events).next().ok_or_else(|| anyhow::anyhow!("a write was accepted without a generation"))?;
-    Ok(delta_of(request, app, made))
+    let mut response = delta_of(request, app, made);
+    if dry_run {
+        // There is no such generation, and the next one may be another.
+        response.headers_mut().remove(header::ETAG);
+        response.headers_mut().insert(GENERATION_HEADER, app.views.current().generation().0.into());
+    }
+    Ok(response)
 }
 
 /// The generations among events.
@@ -155,5 +161,5 @@ fn delta_of(request: &HttpRequest, app: &App, made: &GenerationMade) -> HttpResp
     let body = Body::new(body.encode());
     let epoch = app.views.current().epoch().to_owned();
     let version = Version { epoch: &epoch, since: None, generation: made.generation };
-    respond(request, version, |encoding| body.encoded(encoding))
+    respond_whole(request, version, |encoding| body.encoded(encoding))
 }

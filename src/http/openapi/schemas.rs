@@ -157,8 +157,8 @@ pub struct Replacement {
 #[derive(ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({
-    "set": {"Android armv7 API 9 mozilla-inbound build": ["bld-linux64-spot-024", "bld-linux64-spot-301"]},
-    "unset": ["Thunderbird comm-aurora linux l10n nightly"],
+    "set": {"Thunderbird comm-aurora linux l10n nightly": ["bld-linux64-spot-094", "bld-linux64-spot-1033"]},
+    "unset": ["Thunderbird comm-central linux l10n nightly"],
 }))]
 pub struct Patch {
     /// Builders with their new lists.
