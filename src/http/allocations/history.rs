@@ -48,8 +48,8 @@ pub async fn history(request: HttpRequest, app: web::Data<App>) -> Result<HttpRe
 
 fn limit(request: &HttpRequest) -> Result<usize, Problem> {
     let Some(text) = target::text_parameter(request, "limit") else { return Ok(DEFAULT_LIMIT) };
-    let limit = text.as_ref().ok().and_then(|text| text.parse().ok()).filter(|limit| (1..=MAX_LIMIT).contains(limit));
-    limit.ok_or_else(|| {
+    let limit = text.as_deref().ok().and_then(target::whole_number).and_then(|limit| limit.try_into().ok());
+    limit.filter(|limit| (1..=MAX_LIMIT).contains(limit)).ok_or_else(|| {
         Problem::bad_request("bad_parameter", format!("`limit` is 1 to {MAX_LIMIT} entries a page, not {text:?}"))
     })
 }
