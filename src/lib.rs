@@ -4,6 +4,7 @@
 //!
 //! 1. [`domain`]: the truth about a farm and every rule for changing it. Pure.
 //!    A `Command` is decided into `Event`s, and events alone change the `Farm`.
+//!    [`sim`] makes farms up for benchmarks and tests.
 //! 2. [`ports`] and [`engine`]: one writer makes events durable before anybody
 //!    is answered; readers see immutable views, made of ready-made bytes.
 //! 3. [`adapters`]: one file for each outside thing (SQLite, the data folder,
@@ -25,4 +26,5 @@ pub mod domain;
 pub mod engine;
 pub mod http;
 pub mod ports;
+pub mod sim;
 pub mod telemetry;

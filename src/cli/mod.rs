@@ -3,6 +3,7 @@
 mod allocations;
 mod answers;
 mod backup;
+mod bench;
 mod client;
 mod completions;
 mod config;
@@ -15,6 +16,7 @@ mod get;
 mod globals;
 mod import;
 mod journal;
+mod openapi;
 mod print;
 mod serve;
 
@@ -49,6 +51,8 @@ enum Command {
     Journal(journal::Journal),
     Backup(backup::Backup),
     Restore(backup::Restore),
+    Bench(bench::Bench),
+    Openapi(openapi::OpenApi),
     Completions(completions::Completions),
 }
 
@@ -72,6 +76,8 @@ impl Cli {
             Command::Journal(journal) => journal.run(globals, out),
             Command::Backup(backup) => backup.run(globals),
             Command::Restore(restore) => restore.run(globals),
+            Command::Bench(bench) => bench.run(out),
+            Command::Openapi(openapi) => openapi.run(out),
             Command::Completions(completions) => completions.run(out),
         }?;
         Ok(out.flush()?)

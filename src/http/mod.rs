@@ -7,8 +7,10 @@ mod health;
 mod limits;
 mod metrics;
 mod negotiate;
+pub mod openapi;
 mod payload;
 mod problem;
+mod request_log;
 mod routes;
 mod target;
 
@@ -24,6 +26,8 @@ pub use auth::Tokens;
 pub use farm::{ReadDefinition, reload_on_signal};
 pub use limits::Limits;
 pub use metrics::Metrics;
+
+use request_log::RequestIds;
 
 use crate::config;
 use crate::domain::Farm;
@@ -48,7 +52,14 @@ pub struct App {
 
 /// The server on a bound socket, ready to be awaited.
 pub fn server(listener: TcpListener, settings: &config::Server, app: web::Data<App>) -> Result<Server, Fault> {
-    let mut server = HttpServer::new(move || ActixApp::new().app_data(app.clone()).configure(routes::configure));
+    let ids = web::Data::new(RequestIds::new()?);
+    let methods = openapi::methods();
+    let mut server = HttpServer::new(move || {
+        ActixApp::new()
+            .app_data(app.clone())
+            .app_data(ids.clone())
+            .configure(|config| routes::configure(config, &methods))
+    });
     if settings.workers > 0 {
         server = server.workers(settings.workers);
     }

@@ -6,7 +6,7 @@ use actix_web::{HttpResponse, ResponseError};
 use serde::Serialize;
 
 use crate::domain::allocator::{self, Fault as BrokenRule};
-use crate::domain::{Refusal, fleet};
+use crate::domain::{Refusal, access, fleet};
 use crate::engine::SubmitError;
 use crate::ports::Fault;
 
@@ -34,6 +34,9 @@ struct Document {
     /// Every fault of a farm file.
     #[serde(skip_serializing_if = "Option::is_none")]
     problems: Option<serde_json::Value>,
+    /// The methods that would have been possible, for the header `Allow`.
+    #[serde(skip)]
+    allow: Option<String>,
 }
 
 impl Problem {
@@ -46,6 +49,7 @@ impl Problem {
             detail: detail.into(),
             faults: Vec::new(),
             problems: None,
+            allow: None,
         }))
     }
 
@@ -55,6 +59,13 @@ impl Problem {
 
     pub fn not_found(code: &'static str, detail: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, code, detail)
+    }
+
+    /// `allowed`: the methods that are possible (`GET, HEAD`).
+    pub fn method_not_allowed(allowed: &str, detail: impl Into<String>) -> Self {
+        let mut problem = Self::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", detail);
+        problem.0.allow = Some(allowed.to_owned());
+        problem
     }
 
     pub fn gone(code: &'static str, detail: impl Into<String>) -> Self {
@@ -82,6 +93,9 @@ impl Problem {
             }
             _ => {}
         }
+        if let Some(allowed) = &self.0.allow {
+            response.insert_header((header::ALLOW, allowed.as_str()));
+        }
         response.body(serde_json::to_vec(self).expect("a problem is plain data"))
     }
 }
@@ -106,10 +120,23 @@ impl From<Refusal> for Problem {
     fn from(refusal: Refusal) -> Self {
         let (code, detail) = (refusal.code(), refusal.to_string());
         match refusal {
-            Refusal::Fleet(fleet::Refusal::BadDefinition(problems)) => {
-                let problems = serde_json::to_value(problems).expect("plain data");
-                Self::new(StatusCode::UNPROCESSABLE_ENTITY, code, detail).with_problems(problems)
-            }
+            Refusal::Fleet(refusal) => match refusal {
+                fleet::Refusal::BadDefinition(problems) => {
+                    let problems = serde_json::to_value(problems).expect("plain data");
+                    Self::new(StatusCode::UNPROCESSABLE_ENTITY, code, detail).with_problems(problems)
+                }
+                fleet::Refusal::NoSuchPool { .. } | fleet::Refusal::TooManyWorkers => {
+                    Self::new(StatusCode::UNPROCESSABLE_ENTITY, code, detail)
+                }
+                fleet::Refusal::NoSuchWorker { .. } => Self::not_found(code, detail),
+                fleet::Refusal::InFarmFile { .. } => Self::new(StatusCode::CONFLICT, code, detail),
+            },
+            Refusal::Access(refusal) => match refusal {
+                access::Refusal::NoSuchToken { .. } => Self::not_found(code, detail),
+                access::Refusal::TokenExists { .. } | access::Refusal::LastOperator { .. } => {
+                    Self::new(StatusCode::CONFLICT, code, detail)
+                }
+            },
             Refusal::Allocator(refusal) => match refusal {
                 allocator::Refusal::Stale { .. } => Self::new(StatusCode::PRECONDITION_FAILED, code, detail),
                 allocator::Refusal::NotAllocated { .. } => Self::not_found(code, detail),
@@ -138,7 +165,6 @@ impl From<SubmitError<Refusal>> for Problem {
 
 impl From<Fault> for Problem {
     fn from(fault: Fault) -> Self {
-        tracing::error!("{fault:#}");
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "fault", format!("{fault:#}"))
     }
 }

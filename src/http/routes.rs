@@ -1,66 +1,78 @@
 //! Which path and method leads to which handler; everything else is a problem document.
 
+use std::collections::BTreeMap;
 use std::future::ready;
 
-use actix_web::http::{StatusCode, header};
-use actix_web::{HttpRequest, HttpResponse, Resource, Route, web};
+use actix_web::middleware::from_fn;
+use actix_web::{HttpRequest, HttpResponse, Resource, Route, guard, web};
 
-use super::allocations::{events, history, import, reads, writes};
+use super::allocations::{delta, events, history, import, reads, writes};
 use super::problem::Problem;
-use super::{farm, health, metrics};
+use super::request_log::logged;
+use super::{farm, health, metrics, openapi};
 
-const READ: &str = "GET, HEAD";
-
-pub fn configure(config: &mut web::ServiceConfig) {
+/// `methods`: those of every path, as [`openapi::methods`] gives them.
+pub fn configure(config: &mut web::ServiceConfig, methods: &BTreeMap<String, String>) {
+    let plain = |path| plain(path, methods);
+    let named = |path| named(path, methods);
+    let since = guard::fn_guard(|context| delta::is_asked_for(context.head().uri.query().unwrap_or("")));
     config
+        // The reads that masters make all the time: nothing is wrapped around them.
         .service(
-            reading(named("/v1/builders", "GET, HEAD, PUT, DELETE"), || web::to(reads::builders))
-                .route(web::put().to(writes::put_builder))
-                .route(web::delete().to(writes::delete_builder)),
+            named("/v1/builders")
+                .route(read().to(reads::builders))
+                .route(log(web::put().to(writes::put_builder)))
+                .route(log(web::delete().to(writes::delete_builder))),
         )
-        .service(reading(named("/v1/machines", READ), || web::to(reads::machines)))
-        .service(reading(plain("/v1/allocated/all", READ), || web::to(reads::allocated)))
+        .service(named("/v1/machines").route(read().to(reads::machines)))
+        .service(plain("/v1/allocated/all").route(read().to(reads::allocated)))
         .service(
-            reading(plain("/v1/allocations", "GET, HEAD, PUT, PATCH"), || web::to(reads::allocations))
-                .route(web::put().to(writes::replace))
-                .route(web::patch().to(writes::patch)),
+            plain("/v1/allocations")
+                .route(log(read().guard(since).to(delta::delta)))
+                .route(read().to(reads::blob))
+                .route(log(web::put().to(writes::replace)))
+                .route(log(web::patch().to(writes::patch))),
         )
-        .service(reading(plain("/v1/allocations/events", READ), || web::to(events::events)))
-        .service(reading(plain("/v1/allocations/history", READ), || web::to(history::history)))
-        .service(plain("/v1/allocations/rollback", "POST").route(web::post().to(writes::rollback)))
-        .service(plain("/v1/allocations/import", "POST").route(web::post().to(import::import)))
-        .service(plain("/v1/farm/reload", "POST").route(web::post().to(farm::reload)))
-        .service(reading(plain("/livez", READ), || web::to(health::livez)))
-        .service(reading(plain("/readyz", READ), || web::to(health::readyz)))
-        .service(reading(plain("/metrics", READ), || web::to(metrics::metrics)))
-        .default_service(web::to(nothing_here));
+        .service(plain("/v1/allocations/events").route(log(read().to(events::events))))
+        .service(plain("/v1/allocations/history").route(log(read().to(history::history))))
+        .service(plain("/v1/allocations/rollback").route(log(web::post().to(writes::rollback))))
+        .service(plain("/v1/allocations/import").route(log(web::post().to(import::import))))
+        .service(plain("/v1/farm/reload").route(log(web::post().to(farm::reload))))
+        .service(plain("/livez").route(log(read().to(health::livez))))
+        .service(plain("/readyz").route(log(read().to(health::readyz))))
+        .service(plain("/metrics").route(log(read().to(metrics::metrics))))
+        .service(plain("/openapi.json").route(log(read().to(openapi::openapi))))
+        .default_service(log(web::to(nothing_here)));
 }
 
 /// With and without a trailing slash, both answered directly: old clients fail on redirects.
-fn plain(path: &str, allowed: &'static str) -> Resource {
-    resource(vec![path.to_owned(), format!("{path}/")], allowed)
+fn plain(path: &str, methods: &BTreeMap<String, String>) -> Resource {
+    resource(path, vec![path.to_owned(), format!("{path}/")], methods)
 }
 
 /// A collection and, below it, names of every kind, slashes and line breaks included.
-fn named(path: &str, allowed: &'static str) -> Resource {
-    resource(vec![path.to_owned(), format!("{path}/"), format!("{path}/{{name:[\\s\\S]*}}")], allowed)
+fn named(path: &str, methods: &BTreeMap<String, String>) -> Resource {
+    resource(path, vec![path.to_owned(), format!("{path}/"), format!("{path}/{{name:[\\s\\S]*}}")], methods)
 }
 
 /// Any method without a route of its own is answered with those that have one.
-fn resource(patterns: Vec<String>, allowed: &'static str) -> Resource {
-    web::resource(patterns).default_service(web::to(move |request: HttpRequest| {
+fn resource(path: &str, patterns: Vec<String>, methods: &BTreeMap<String, String>) -> Resource {
+    let allowed = methods.get(path).expect("every path is in the OpenAPI document").clone();
+    let refuse = move |request: HttpRequest| {
         let detail = format!("{} is not possible on {}, only {allowed}", request.method(), request.path());
-        let problem = Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", detail);
-        let mut response = problem.to_response();
-        response.headers_mut().insert(header::ALLOW, header::HeaderValue::from_static(allowed));
-        ready(response)
-    }))
+        ready(Problem::method_not_allowed(&allowed, detail).to_response())
+    };
+    web::resource(patterns).default_service(log(web::to(refuse)))
 }
 
 /// GET, and HEAD, which is the same without the body.
-fn reading(resource: Resource, handler: impl Fn() -> Route) -> Resource {
-    use actix_web::http::Method;
-    resource.route(handler().method(Method::GET)).route(handler().method(Method::HEAD))
+fn read() -> Route {
+    web::route().guard(guard::Any(guard::Get()).or(guard::Head()))
+}
+
+/// With a request id, and a line in the log if it writes or breaks.
+fn log(route: Route) -> Route {
+    route.wrap(from_fn(logged))
 }
 
 async fn nothing_here(request: HttpRequest) -> HttpResponse {

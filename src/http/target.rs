@@ -22,7 +22,12 @@ fn after_collection(path: &str) -> Option<&str> {
 
 /// The first value of a query parameter. A `+` is a plus sign here.
 pub fn parameter<'a>(request: &'a HttpRequest, key: &str) -> Option<Cow<'a, [u8]>> {
-    let pairs = request.query_string().split('&').map(|pair| pair.split_once('=').unwrap_or((pair, "")));
+    parameter_of(request.query_string(), key)
+}
+
+/// The same before there is a request, for those who choose the handler.
+pub fn parameter_of<'a>(query: &'a str, key: &str) -> Option<Cow<'a, [u8]>> {
+    let pairs = query.split('&').map(|pair| pair.split_once('=').unwrap_or((pair, "")));
     let (_, value) = pairs.into_iter().find(|(name, _)| *decode(name.as_bytes()) == *key.as_bytes())?;
     Some(decode(value.as_bytes()))
 }

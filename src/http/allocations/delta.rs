@@ -24,29 +24,30 @@ struct Query {
 }
 
 /// Whether any parameter makes this a question about a change.
-pub fn is_asked_for(request: &HttpRequest) -> bool {
-    ["since", "until", "wait", "epoch"].iter().any(|key| target::parameter(request, key).is_some())
+pub fn is_asked_for(query: &str) -> bool {
+    ["since", "until", "wait", "epoch"].iter().any(|key| target::parameter_of(query, key).is_some())
 }
 
-pub async fn delta(request: &HttpRequest, app: &web::Data<App>) -> Result<HttpResponse, Problem> {
-    let query = Query::read(request, app.views.current().epoch())?;
-    app.limits.read(request)?;
+/// `GET /v1/allocations?since=`
+pub async fn delta(request: HttpRequest, app: web::Data<App>) -> Result<HttpResponse, Problem> {
+    let query = Query::read(&request, app.views.current().epoch())?;
+    app.limits.read(&request)?;
     if let Some(until) = query.until {
-        return difference(request, app, query.since, Some(until)).await;
+        return difference(&request, &app, query.since, Some(until)).await;
     }
     let view = app.views.current_owned();
     if query.since != view.generation() {
-        return since(request, app, &view, query.since).await;
+        return since(&request, &app, &view, query.since).await;
     }
     let Some(wait) = query.wait.filter(|wait| !wait.is_zero()) else {
-        return Ok(empty(request, &view));
+        return Ok(empty(&request, &view));
     };
     let _place = app.limits.stream()?;
     let (mut generations, mut stopping) = (app.views.generations(), app.stopping.clone());
     tokio::select! {
         newer = generations.wait_for(|newest| *newest > query.since) => {
             newer.map_err(|_| anyhow::anyhow!("the writer has ended"))?;
-            since(request, app, &app.views.current_owned(), query.since).await
+            since(&request, &app, &app.views.current_owned(), query.since).await
         }
         () = tokio::time::sleep_until(Instant::now() + wait) => Ok(nothing_yet(query.since)),
         _ = stopping.wait_for(|stopping| *stopping) => Ok(nothing_yet(query.since)),

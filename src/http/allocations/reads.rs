@@ -3,7 +3,6 @@
 use actix_web::{HttpRequest, HttpResponse, web};
 use bytes::Bytes;
 
-use super::delta;
 use crate::engine::views::{Big, Encoding, View};
 use crate::http::App;
 use crate::http::metrics::Read;
@@ -48,13 +47,9 @@ pub async fn allocated(request: HttpRequest, app: web::Data<App>) -> HttpRespons
     big(&request, &app, Big::Machines).await
 }
 
-/// `GET /v1/allocations`: the blob, or with `since=` what changed.
-pub async fn allocations(request: HttpRequest, app: web::Data<App>) -> Result<HttpResponse, Problem> {
-    if delta::is_asked_for(&request) {
-        delta::delta(&request, &app).await
-    } else {
-        Ok(big(&request, &app, Big::Blob).await)
-    }
+/// `GET /v1/allocations`: the blob.
+pub async fn blob(request: HttpRequest, app: web::Data<App>) -> HttpResponse {
+    big(&request, &app, Big::Blob).await
 }
 
 /// A body about everything. Normally the encoder thread has it ready; right

@@ -67,7 +67,7 @@ pub async fn rollback(
 }
 
 fn no_name() -> Problem {
-    Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", "the collection is only read; name one builder")
+    Problem::method_not_allowed("GET, HEAD", "the collection as a whole is only read; name one builder")
 }
 
 async fn write(
@@ -151,7 +151,7 @@ async fn carry_out(
 pub fn made(events: &[domain::Event]) -> impl Iterator<Item = &GenerationMade> {
     events.iter().filter_map(|event| match event {
         domain::Event::Allocator(Event::GenerationMade(made)) => Some(made),
-        domain::Event::Fleet(_) => None,
+        domain::Event::Fleet(_) | domain::Event::Access(_) => None,
     })
 }
 
