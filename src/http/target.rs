@@ -58,6 +58,11 @@ pub fn text_parameter<'a>(request: &'a HttpRequest, key: &str) -> Option<Result<
     })
 }
 
+/// Digits and nothing else: neither a sign nor a space.
+pub fn whole_number(text: &str) -> Option<u64> {
+    text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
+}
+
 /// Undoes percent-encoding; a `%` without two hexadecimal digits stands for itself.
 pub fn decode(raw: &[u8]) -> Raw<'_> {
     if !raw.contains(&b'%') {

@@ -39,6 +39,13 @@ pub struct Step {
     pub event: Arc<Body>,
 }
 
+impl Step {
+    /// The generation that it starts from.
+    pub fn since(&self) -> Generation {
+        Generation(self.generation.0 - 1)
+    }
+}
+
 /// Bodies about all builders or machines: made when first asked for, or by the encoder thread before that.
 #[derive(Debug, Default)]
 pub(super) struct BigBodies {

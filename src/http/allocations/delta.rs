@@ -36,8 +36,6 @@ pub async fn delta(request: HttpRequest, app: web::Data<App>) -> Result<HttpResp
     if let Some(until) = query.until {
         return difference(&request, &app, query.since, Some(until)).await;
     }
-    let mut generations = app.views.generations();
-    generations.mark_unchanged();
     let view = app.views.current_owned();
     if query.since != view.generation() {
         return since(&request, &app, &view, query.since).await;
@@ -46,10 +44,10 @@ pub async fn delta(request: HttpRequest, app: web::Data<App>) -> Result<HttpResp
         return Ok(empty(&request, &view));
     };
     let _place = app.limits.stream()?;
-    let mut stopping = app.stopping.clone();
+    let (mut generations, mut stopping) = (app.views.generations(), app.stopping.clone());
     tokio::select! {
-        changed = generations.changed() => {
-            changed.map_err(|_| anyhow::anyhow!("the writer has ended"))?;
+        newer = generations.wait_for(|newest| *newest > query.since) => {
+            newer.map_err(|_| anyhow::anyhow!("the writer has ended"))?;
             since(&request, &app, &app.views.current_owned(), query.since).await
         }
         () = tokio::time::sleep_until(Instant::now() + wait) => Ok(nothing_yet(query.since)),
@@ -97,7 +95,7 @@ fn wait(request: &HttpRequest) -> Result<Option<Duration>, Problem> {
 /// until the last change, which is what nearly all clients are.
 async fn since(request: &HttpRequest, app: &App, view: &View, since: Generation) -> Result<HttpResponse, Problem> {
     match view.steps().last() {
-        Some(step) if since.next() == step.generation => {
+        Some(step) if step.since() == since => {
             let version = Version { epoch: view.epoch(), since: Some(since), generation: step.generation };
             Ok(respond(request, version, |encoding| step.delta.encoded(encoding)))
         }

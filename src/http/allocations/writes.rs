@@ -112,12 +112,12 @@ pub fn flag(request: &HttpRequest, key: &str) -> Result<bool, Problem> {
 
 /// The generations that `If-Match` names; `None` when any will do.
 fn expected(request: &HttpRequest, epoch: &str) -> Option<Vec<Generation>> {
-    let header = request.headers().get(header::IF_MATCH)?.to_str().unwrap_or("");
-    if tags(header).any(|tag| tag == "*") {
+    let headers = request.headers();
+    if !headers.contains_key(header::IF_MATCH) || tags(headers, header::IF_MATCH).any(|tag| tag == "*") {
         return None;
     }
     let of_ours = |tag: &str| without_encoding(tag).strip_prefix(epoch)?.strip_prefix('-')?.parse().ok();
-    Some(tags(header).filter_map(of_ours).map(Generation).collect())
+    Some(tags(headers, header::IF_MATCH).filter_map(of_ours).map(Generation).collect())
 }
 
 async fn carry_out(
