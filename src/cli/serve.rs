@@ -22,6 +22,7 @@ use crate::adapters::clock::SystemClock;
 use crate::adapters::data_folder::{DataFolder, TOKEN_FILE, journal_path};
 use crate::adapters::history_file;
 use crate::adapters::sqlite::SqliteRecords;
+use crate::adapters::tls;
 use crate::config::{FarmFile, Settings};
 use crate::daemons::FarmFileDaemon;
 use crate::domain::access::{self, Role};
@@ -70,7 +71,9 @@ impl Serve {
         // Bound first: a taken port is found before anything is touched.
         let listener = TcpListener::bind(settings.server.listen)
             .with_context(|| format!("cannot listen on {} (is another server running?)", settings.server.listen))?;
-        let address = listener.local_addr()?;
+        let tls = settings.server.tls.as_ref().map(|tls| tls::server(&tls.certificate, &tls.key)).transpose()?;
+        let scheme = if tls.is_some() { "https" } else { "http" };
+        let url = format!("{scheme}://{}", listener.local_addr()?);
         let running = start_engine(&settings)?;
         let import = self.import.clone().or_else(|| farm_file.import.clone());
 
@@ -78,10 +81,10 @@ impl Serve {
             prepare(&running, farm_file, import.as_deref()).await?;
             let (stop, stopping) = watch::channel(false);
             let app = Data::new(self.app(&settings, &running, stopping)?);
-            let server = http::server(listener, &settings.server, app.clone())?;
-            writeln!(out, "listening on http://{address}")?;
+            let server = http::server(listener, &settings.server, tls, app.clone())?;
+            writeln!(out, "listening on {url}")?;
             out.flush()?;
-            say(hints(&running, &format!("http://{address}"), begun));
+            say(hints(&running, &url, begun));
             let handle = server.handle();
             rt::spawn(obey_signals(app, stop, handle));
             server.await?;

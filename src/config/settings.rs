@@ -36,6 +36,8 @@ pub struct Server {
     pub listen: SocketAddr,
     /// Names, besides `localhost` and addresses, under which the server may be called.
     pub hosts: Vec<String>,
+    /// PEM files of certificate and key, to speak TLS.
+    pub tls: Option<Tls>,
     /// HTTP threads; 0 is as many as there are cores.
     pub workers: usize,
     pub max_connections: usize,
@@ -48,6 +50,13 @@ pub struct Server {
     pub keep_alive: Duration,
     /// For requests under way, once the server is told to stop.
     pub stop_timeout: Duration,
+}
+
+/// What is needed to speak TLS.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tls {
+    pub certificate: PathBuf,
+    pub key: PathBuf,
 }
 
 /// Where the truth is kept.
@@ -143,7 +152,12 @@ impl Settings {
 }
 
 fn server(server: &mut Table) -> Server {
+    let certificate = server.required("tls_certificate", text, str::to_owned);
+    let key = server.required("tls_key", both_or_neither(&certificate), str::to_owned);
+    let tls =
+        (!certificate.is_empty() && !key.is_empty()).then(|| Tls { certificate: certificate.into(), key: key.into() });
     Server {
+        tls,
         listen: server.required("listen", parsed(address), |_| (Ipv4Addr::LOCALHOST, 0).into()),
         hosts: server.required("hosts", parsed(host_names), |_| Vec::new()),
         workers: number(server, "workers", 0, 1_024),
@@ -177,6 +191,19 @@ fn log(log: &mut Table) -> Log {
     Log {
         format: log.required("format", choice("log format", &formats), |_| LogFormat::Text),
         level: log.required("level", parsed(directives), str::to_owned),
+    }
+}
+
+/// A key goes with a certificate, and a certificate with a key.
+fn both_or_neither(certificate: &str) -> impl Fn(&Node) -> Read<String> {
+    let has_certificate = !certificate.is_empty();
+    move |node| {
+        let key = text(node)?;
+        match (has_certificate, key.is_empty()) {
+            (true, true) => Err("tls_certificate needs its key".to_owned()),
+            (false, false) => Err("a key needs its tls_certificate".to_owned()),
+            _ => Ok(key),
+        }
     }
 }
 

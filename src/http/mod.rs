@@ -25,6 +25,7 @@ use std::sync::Arc;
 use actix_web::dev::Server;
 use actix_web::http::KeepAlive;
 use actix_web::{App as ActixApp, HttpServer, web};
+use rustls::ServerConfig;
 use tokio::sync::watch;
 
 pub use auth::hash;
@@ -57,8 +58,13 @@ pub struct App {
     pub stopping: watch::Receiver<bool>,
 }
 
-/// The server on a bound socket, ready to be awaited.
-pub fn server(listener: TcpListener, settings: &config::Server, app: web::Data<App>) -> Result<Server, Fault> {
+/// The server on a bound socket, ready to be awaited; with `tls` it speaks nothing else.
+pub fn server(
+    listener: TcpListener,
+    settings: &config::Server,
+    tls: Option<ServerConfig>,
+    app: web::Data<App>,
+) -> Result<Server, Fault> {
     let ids = web::Data::new(RequestIds::new()?);
     let methods = openapi::methods();
     let mut server = HttpServer::new(move || {
@@ -76,7 +82,10 @@ pub fn server(listener: TcpListener, settings: &config::Server, app: web::Data<A
         .keep_alive(keep_alive)
         .client_request_timeout(settings.request_timeout)
         .shutdown_timeout(settings.stop_timeout.as_secs())
-        .disable_signals()
-        .listen(listener)?;
+        .disable_signals();
+    let server = match tls {
+        Some(tls) => server.listen_rustls_0_23(listener, tls)?,
+        None => server.listen(listener)?,
+    };
     Ok(server.run())
 }
