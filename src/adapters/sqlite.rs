@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::{Context, anyhow, bail};
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior, params};
 
-use super::data_folder::random_hex;
+use super::random::random_hex;
 use crate::domain::Timestamp;
 use crate::ports::{Fault, Journal, Record, Records};
 

@@ -9,7 +9,7 @@ use super::auth::{Call, hash};
 use super::payload::{from_json, read_json};
 use super::problem::Problem;
 use super::target;
-use crate::adapters::data_folder::random_hex;
+use crate::adapters::random::random_hex;
 use crate::domain::access::{Command, Role};
 use crate::domain::{Author, Timestamp, TokenName};
 
