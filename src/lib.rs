@@ -9,7 +9,7 @@
 //!    is answered; readers see immutable views, made of ready-made bytes.
 //! 3. [`adapters`]: one file for each outside thing (SQLite, the data folder,
 //!    static trees, …).
-//! 4. [`http`]: routes and wire types.
+//! 4. [`http`]: routes and wire types; [`daemons`]: what runs beside requests.
 //! 5. [`cli`]: the composition root; `serve` alone chooses adapters.
 //!
 //! [`config`] reads the server's settings and the farm file.
@@ -22,6 +22,7 @@
 pub mod adapters;
 pub mod cli;
 pub mod config;
+pub mod daemons;
 pub mod domain;
 pub mod engine;
 pub mod http;

@@ -80,7 +80,7 @@ impl DataFolder {
         if let Some(token) = read_token(&path)? {
             return Ok((token, false));
         }
-        let token = format!("jzop_{}", random_hex::<24>()?);
+        let token = format!("jz_{}", random_hex::<24>()?);
         let mut file = OpenOptions::new()
             .write(true)
             .create(true)

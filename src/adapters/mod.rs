@@ -7,4 +7,5 @@ mod name_lists;
 pub mod snapshot_files;
 pub mod sqlite;
 pub mod static_tree;
+pub mod tls;
 pub mod whole_file;

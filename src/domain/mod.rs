@@ -2,6 +2,7 @@
 
 pub mod access;
 pub mod allocator;
+mod audit;
 mod author;
 mod command;
 mod decide;
@@ -12,6 +13,7 @@ mod names;
 mod refusal;
 mod time;
 
+pub use audit::AuditEntry;
 pub use author::Author;
 pub use command::Command;
 pub use event::Event;

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use actix_web::http::header::{self, HeaderMap, HeaderName};
-use actix_web::{HttpRequest, HttpResponse};
+use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 use bytes::Bytes;
 
 use crate::domain::allocator::Generation;
@@ -95,17 +95,25 @@ pub fn without_encoding(tag: &str) -> &str {
     tag.strip_suffix("-gzip").or_else(|| tag.strip_suffix("-zstd")).unwrap_or(tag)
 }
 
-/// 200 with the body, or 304 if the client knows it.
+/// The answer to a read: 200 with the body, or 304 if the client knows it.
 pub fn respond(request: &HttpRequest, version: Version<'_>, body: impl FnOnce(Encoding) -> Bytes) -> HttpResponse {
-    let encoding = encoding(request);
-    let known = version.is_known(request.headers());
-    let mut response = if known { HttpResponse::NotModified() } else { HttpResponse::Ok() };
-    response.insert_header((header::ETAG, version.tag(encoding)));
-    response.insert_header((header::VARY, "accept-encoding"));
-    response.insert_header((GENERATION_HEADER, version.generation.0));
-    if known {
+    if version.is_known(request.headers()) {
+        let mut response = HttpResponse::NotModified();
+        describe(&mut response, version, encoding(request));
         return response.finish();
     }
+    respond_whole(request, version, body)
+}
+
+/// 200 with the body, whatever the client knows: the answer to a write, to which `If-None-Match` means nothing.
+pub fn respond_whole(
+    request: &HttpRequest,
+    version: Version<'_>,
+    body: impl FnOnce(Encoding) -> Bytes,
+) -> HttpResponse {
+    let encoding = encoding(request);
+    let mut response = HttpResponse::Ok();
+    describe(&mut response, version, encoding);
     match encoding {
         Encoding::Identity => {}
         Encoding::Gzip => drop(response.insert_header((header::CONTENT_ENCODING, "gzip"))),
@@ -113,6 +121,12 @@ pub fn respond(request: &HttpRequest, version: Version<'_>, body: impl FnOnce(En
     }
     response.content_type("application/json");
     response.body(body(encoding))
+}
+
+fn describe(response: &mut HttpResponseBuilder, version: Version<'_>, encoding: Encoding) {
+    response.insert_header((header::ETAG, version.tag(encoding)));
+    response.insert_header((header::VARY, "accept-encoding"));
+    response.insert_header((GENERATION_HEADER, version.generation.0));
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use actix_web::{HttpRequest, HttpResponse, Resource, Route, guard, web};
 use super::allocations::{delta, events, history, import, reads, writes};
 use super::problem::Problem;
 use super::request_log::logged;
-use super::{farm, health, metrics, openapi};
+use super::{audit, farm, health, metrics, openapi, tokens, workers};
 
 /// `methods`: those of every path, as [`openapi::methods`] gives them.
 pub fn configure(config: &mut web::ServiceConfig, methods: &BTreeMap<String, String>) {
@@ -38,6 +38,20 @@ pub fn configure(config: &mut web::ServiceConfig, methods: &BTreeMap<String, Str
         .service(plain("/v1/allocations/rollback").route(log(web::post().to(writes::rollback))))
         .service(plain("/v1/allocations/import").route(log(web::post().to(import::import))))
         .service(plain("/v1/farm/reload").route(log(web::post().to(farm::reload))))
+        .service(
+            named("/v1/tokens")
+                .route(log(read().to(tokens::list)))
+                .route(log(web::post().to(tokens::add)))
+                .route(log(web::delete().to(tokens::revoke))),
+        )
+        .service(
+            named("/v1/workers")
+                .route(log(read().to(workers::workers)))
+                .route(log(web::put().to(workers::put)))
+                .route(log(web::delete().to(workers::delete)))
+                .route(log(web::post().to(workers::set_duty))),
+        )
+        .service(plain("/v1/audit").route(log(read().to(audit::audit))))
         .service(plain("/livez").route(log(read().to(health::livez))))
         .service(plain("/readyz").route(log(read().to(health::readyz))))
         .service(plain("/metrics").route(log(read().to(metrics::metrics))))

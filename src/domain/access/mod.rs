@@ -23,6 +23,16 @@ pub enum Role {
     Operator,
 }
 
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Worker => "worker",
+            Self::Master => "master",
+            Self::Operator => "operator",
+        })
+    }
+}
+
 /// SHA-256 of a token's text. Tokens are long and random, so a plain hash keeps them secret.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]

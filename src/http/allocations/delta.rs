@@ -9,6 +9,7 @@ use crate::domain::allocator::{Builders, Delta, Generation, NotKept};
 use crate::engine::views::{Body, DeltaBody, View};
 use crate::http::App;
 use crate::http::negotiate::{GENERATION_HEADER, Version, respond};
+use crate::http::paging::number;
 use crate::http::problem::Problem;
 use crate::http::target;
 
@@ -31,7 +32,7 @@ pub fn is_asked_for(query: &str) -> bool {
 /// `GET /v1/allocations?since=`
 pub async fn delta(request: HttpRequest, app: web::Data<App>) -> Result<HttpResponse, Problem> {
     let query = Query::read(&request, app.views.current().epoch())?;
-    app.limits.read(&request)?;
+    app.admit_read(&request)?;
     if let Some(until) = query.until {
         return difference(&request, &app, query.since, Some(until)).await;
     }
@@ -78,11 +79,7 @@ fn shown(text: Result<std::borrow::Cow<'_, str>, String>) -> String {
 
 /// A generation number in a parameter.
 pub fn generation(request: &HttpRequest, key: &str) -> Result<Option<Generation>, Problem> {
-    let Some(text) = target::text_parameter(request, key).map(shown) else { return Ok(None) };
-    let number = target::whole_number(&text).ok_or_else(|| {
-        Problem::bad_request("bad_parameter", format!("`{key}` is the number of a generation, not {text:?}"))
-    })?;
-    Ok(Some(Generation(number)))
+    Ok(number(request, key)?.map(Generation))
 }
 
 fn wait(request: &HttpRequest) -> Result<Option<Duration>, Problem> {

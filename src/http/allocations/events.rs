@@ -28,7 +28,7 @@ const CATCH_UP: u64 = 100;
 /// `GET /v1/allocations/events`: what comes, or with `Last-Event-ID` (or `?since=`) what came after that too.
 pub async fn events(request: HttpRequest, app: web::Data<App>) -> Result<HttpResponse, Problem> {
     let last = last_event_id(&request)?;
-    app.limits.read(&request)?;
+    app.admit_read(&request)?;
     let place = app.limits.stream()?;
     let mut generations = app.views.generations();
     generations.mark_unchanged();
