@@ -14,7 +14,7 @@ fn plain_reads_have_no_rate_limit() {
     boxes.write("PUT", "/v1/builders/b1", &json!({"machines": ["box1"]}));
     let mut connection = boxes.server.connect();
     let mut status = |target: &str| {
-        let response = connection.request("GET", target, &["Host: farm"]);
+        let response = connection.request("GET", target, &["Host: localhost"]);
         assert_eq!(response.header("retry-after").is_some(), response.status == 429, "{target}: {response:?}");
         response.status
     };
