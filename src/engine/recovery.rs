@@ -74,7 +74,7 @@ pub fn recover<M: Machine>(journal: &mut dyn Journal, snapshots: &dyn Snapshots)
 
 fn newest_snapshot<M: Machine>(snapshots: &dyn Snapshots) -> Result<(M, u64), Fault> {
     for seq in snapshots.list()? {
-        let read = snapshots.open(seq).and_then(|from| Ok(serde_json::from_reader(from)?));
+        let read = snapshots.read(seq).and_then(|state| Ok(serde_json::from_slice(&state)?));
         match read {
             Ok(state) => return Ok((state, seq)),
             Err(fault) => tracing::warn!("passing over the snapshot of record {seq}: {fault:#}"),
