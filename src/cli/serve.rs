@@ -120,7 +120,8 @@ fn start_engine(settings: &Settings) -> Result<Running, Fault> {
     let data = DataFolder::open(&settings.data.dir)?;
     let mut journal = data.journal()?;
     let snapshots = data.snapshots(usize::try_from(settings.data.keep_snapshots)?)?;
-    let recovered = recover::<Farm>(&mut journal, &snapshots)?;
+    let recovered = recover::<Farm>(&mut journal, &snapshots)
+        .with_context(|| format!("cannot start from the data folder {}", data.path().display()))?;
     let (publisher, views) = Publisher::start(&journal.epoch()?, &recovered.state)?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let (engine, threads) = Engine::start(Parts {
