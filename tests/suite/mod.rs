@@ -1,5 +1,6 @@
 //! All integration tests, and what they share.
 
+mod client;
 mod faults;
 #[expect(dead_code, reason = "for the tests of the server, which come with it")]
 mod server;
