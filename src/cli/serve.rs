@@ -15,9 +15,9 @@ use clap::Args;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 
-use super::client::Target;
 use super::globals::Globals;
 use super::print::say;
+use super::target::Target;
 use crate::adapters::clock::SystemClock;
 use crate::adapters::data_folder::{DataFolder, TOKEN_FILE, journal_path};
 use crate::adapters::history_file;
