@@ -15,6 +15,7 @@ use super::credentials::{self, NoToken};
 use super::globals::{Globals, ServerUrl};
 use super::print::printable;
 use super::target::Target;
+use super::trust;
 use crate::domain::allocator::Fault;
 
 /// A server that is there takes a connection at once.
@@ -113,6 +114,7 @@ impl Client {
             // Farms are inside a network; a proxy for the world outside would only get to see tokens.
             .proxy(None)
             .timeout_connect(Some(CONNECT_LIMIT))
+            .tls_config(trust::config(globals))
             .user_agent(concat!("jacuzzi/", env!("CARGO_PKG_VERSION")))
             .build();
         Self { globals: globals.clone(), agent: config.new_agent() }

@@ -30,6 +30,7 @@ mod set;
 mod target;
 mod token;
 mod trouble;
+mod trust;
 mod until_stopped;
 mod worker;
 
