@@ -11,7 +11,7 @@ use crate::config::Faults;
 use crate::domain::fleet::{self, Change, Definition, Fleet};
 use crate::domain::{Author, Farm};
 
-/// Reads the farm file anew; the composition root knows where it is.
+/// Reads the farm file anew, and checks it; the composition root knows where it is.
 pub type ReadDefinition = Box<dyn Fn() -> Result<Definition, Faults> + Send + Sync>;
 
 #[derive(Serialize)]
@@ -64,10 +64,6 @@ async fn read_definition(app: &web::Data<App>) -> Result<Definition, Problem> {
 impl App {
     async fn put_in_force(&self, definition: Definition, author: Author, dry_run: bool) -> Result<Reloaded, Problem> {
         let new = definition.clone();
-        let problems = definition.problems();
-        if !problems.is_empty() {
-            return Err(crate::domain::Refusal::from(fleet::Refusal::BadDefinition(problems)).into());
-        }
         let reloaded = self.engine.ask(move |farm| compare(farm, &Fleet::from(new))).await?;
         if !dry_run {
             let command = fleet::Command::Define { definition: Box::new(definition), author };

@@ -1,8 +1,8 @@
 //! All integration tests, and what they share.
 
+mod api;
 mod faults;
 #[expect(dead_code, reason = "for the tests of the server, which come with it")]
 mod server;
 mod tidy;
-#[expect(dead_code, reason = "for the tests of the server, which come with it")]
 mod wire;
