@@ -35,6 +35,12 @@ pub trait Journal: Send {
     fn tidier(&self) -> Result<Box<dyn FnMut() -> Result<(), Fault> + Send>, Fault>;
 }
 
+/// The journal as others read it, beside the writer and at any time.
+pub trait Records: Send + Sync {
+    /// The newest records before `before` (or of all), newest first, at most `limit`.
+    fn newest(&self, before: Option<u64>, limit: usize) -> Result<Vec<Record>, Fault>;
+}
+
 /// Where states of the machine are kept, so that a start need not replay everything.
 pub trait Snapshots: Send {
     /// Keeps one state, whole or not at all; `state` writes it, in large pieces.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 
+use super::random::random_hex;
 use super::snapshot_files::SnapshotFiles;
 use super::sqlite::SqliteJournal;
 use crate::ports::Fault;
@@ -80,7 +81,7 @@ impl DataFolder {
         if let Some(token) = read_token(&path)? {
             return Ok((token, false));
         }
-        let token = format!("jzop_{}", random_hex::<24>()?);
+        let token = format!("jz_{}", random_hex::<24>()?);
         let mut file = OpenOptions::new()
             .write(true)
             .create(true)
@@ -107,11 +108,4 @@ pub fn read_token(path: &Path) -> Result<Option<String>, Fault> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
     }
-}
-
-/// `BYTES` bytes from the system's random source, in hexadecimal.
-pub fn random_hex<const BYTES: usize>() -> Result<String, Fault> {
-    let mut bytes = [0; BYTES];
-    getrandom::fill(&mut bytes).context("the system's random source failed")?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }

@@ -6,9 +6,9 @@ use std::time::Duration;
 use anyhow::{Context, anyhow, bail};
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior, params};
 
-use super::data_folder::random_hex;
+use super::random::random_hex;
 use crate::domain::Timestamp;
-use crate::ports::{Fault, Journal, Record};
+use crate::ports::{Fault, Journal, Record, Records};
 
 /// "JCZI", so that `file` and we can tell our journals from other databases.
 const APPLICATION_ID: i32 = 0x4A43_5A49;
@@ -169,6 +169,34 @@ impl Journal for SqliteJournal {
             connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?;
             Ok(())
         }))
+    }
+}
+
+/// The journal for readers beside the writer; each question opens the file anew.
+pub struct SqliteRecords {
+    path: PathBuf,
+}
+
+impl SqliteRecords {
+    pub fn new(path: PathBuf) -> Self {
+        Self { path }
+    }
+}
+
+impl Records for SqliteRecords {
+    fn newest(&self, before: Option<u64>, limit: usize) -> Result<Vec<Record>, Fault> {
+        let journal = SqliteJournal::open_to_read(&self.path)?;
+        let sql = "SELECT seq, time, body FROM journal WHERE seq < ?1 ORDER BY seq DESC LIMIT ?2";
+        let before = before.and_then(|seq| i64::try_from(seq).ok()).unwrap_or(i64::MAX);
+        let read = || -> rusqlite::Result<Vec<Record>> {
+            let mut statement = journal.connection.prepare(sql)?;
+            let rows = statement.query_map(params![before, limit], |row| {
+                let time = Timestamp::from_unix_micros(row.get(1)?);
+                Ok(Record { seq: row.get(0)?, time, body: row.get(2)? })
+            })?;
+            rows.collect()
+        };
+        read().map_err(|error| explain(&self.path, error))
     }
 }
 

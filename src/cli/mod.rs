@@ -3,6 +3,7 @@
 mod allocations;
 mod answers;
 mod backup;
+mod bench;
 mod client;
 mod completions;
 mod config;
@@ -50,6 +51,7 @@ enum Command {
     Journal(journal::Journal),
     Backup(backup::Backup),
     Restore(backup::Restore),
+    Bench(bench::Bench),
     Openapi(openapi::OpenApi),
     Completions(completions::Completions),
 }
@@ -74,6 +76,7 @@ impl Cli {
             Command::Journal(journal) => journal.run(globals, out),
             Command::Backup(backup) => backup.run(globals),
             Command::Restore(restore) => restore.run(globals),
+            Command::Bench(bench) => bench.run(out),
             Command::Openapi(openapi) => openapi.run(out),
             Command::Completions(completions) => completions.run(out),
         }?;

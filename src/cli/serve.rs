@@ -19,11 +19,15 @@ use super::client::Target;
 use super::globals::Globals;
 use super::print::say;
 use crate::adapters::clock::SystemClock;
-use crate::adapters::data_folder::{DataFolder, TOKEN_FILE};
+use crate::adapters::data_folder::{DataFolder, TOKEN_FILE, journal_path};
 use crate::adapters::history_file;
+use crate::adapters::sqlite::SqliteRecords;
+use crate::adapters::tls;
 use crate::config::{FarmFile, Settings};
+use crate::daemons::FarmFileDaemon;
+use crate::domain::access::{self, Role};
 use crate::domain::allocator::{self, Generation};
-use crate::domain::{Author, Farm, fleet};
+use crate::domain::{Author, Farm, TokenName, fleet};
 use crate::engine::views::{Publisher, Views};
 use crate::engine::{Engine, Parts, Threads, recover};
 use crate::http::{self, App};
@@ -67,7 +71,9 @@ impl Serve {
         // Bound first: a taken port is found before anything is touched.
         let listener = TcpListener::bind(settings.server.listen)
             .with_context(|| format!("cannot listen on {} (is another server running?)", settings.server.listen))?;
-        let address = listener.local_addr()?;
+        let tls = settings.server.tls.as_ref().map(|tls| tls::server(&tls.certificate, &tls.key)).transpose()?;
+        let scheme = if tls.is_some() { "https" } else { "http" };
+        let url = format!("{scheme}://{}", listener.local_addr()?);
         let running = start_engine(&settings)?;
         let import = self.import.clone().or_else(|| farm_file.import.clone());
 
@@ -75,10 +81,10 @@ impl Serve {
             prepare(&running, farm_file, import.as_deref()).await?;
             let (stop, stopping) = watch::channel(false);
             let app = Data::new(self.app(&settings, &running, stopping)?);
-            let server = http::server(listener, &settings.server, app.clone())?;
-            writeln!(out, "listening on http://{address}")?;
+            let server = http::server(listener, &settings.server, tls, app.clone())?;
+            writeln!(out, "listening on {url}")?;
             out.flush()?;
-            say(hints(&running, &format!("http://{address}"), begun));
+            say(hints(&running, &url, begun));
             let handle = server.handle();
             rt::spawn(obey_signals(app, stop, handle));
             server.await?;
@@ -99,16 +105,21 @@ impl Serve {
     }
 
     fn app(&self, settings: &Settings, running: &Running, stopping: watch::Receiver<bool>) -> anyhow::Result<App> {
-        let (token, _) = running.data.operator_token()?;
         let farm = self.farm.clone();
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         Ok(App {
             engine: running.engine.clone(),
             views: running.views.clone(),
-            clock: Arc::new(SystemClock),
-            tokens: http::Tokens::new(&token),
+            clock: clock.clone(),
+            records: Arc::new(SqliteRecords::new(journal_path(running.data.path()))),
+            farm_file: FarmFileDaemon {
+                engine: running.engine.clone(),
+                clock,
+                read: Arc::new(move || Ok(FarmFile::read(&farm)?.definition)),
+            },
             limits: http::Limits::new(&settings.limits),
             metrics: http::Metrics::new(running.engine.stats().clone(), running.views.clone()),
-            read_definition: Box::new(move || Ok(FarmFile::read(&farm)?.definition)),
+            hosts: settings.server.hosts.clone(),
             max_body_bytes: settings.server.max_body_bytes,
             max_import_bytes: settings.server.max_import_bytes,
             stopping,
@@ -142,6 +153,7 @@ async fn prepare(running: &Running, farm_file: FarmFile, import: Option<&Path>) 
     if !events.is_empty() {
         tracing::info!("the farm file is new or has changed since the last start; it is in force now");
     }
+    admit_operator(running).await?;
     let Some(path) = import else { return Ok(()) };
     if running.views.current().generation() > Generation(0) {
         let generation = running.views.current().generation();
@@ -160,6 +172,29 @@ async fn prepare(running: &Running, farm_file: FarmFile, import: Option<&Path>) 
         "imported {} generations of {shown}; they break {broken} rule(s), as `jacuzzi journal export` shows",
         events.len()
     ));
+    Ok(())
+}
+
+/// Makes a new operator token where the data folder has none, as at the first
+/// start: whoever may write to that folder may do everything anyway. A token
+/// that was revoked stays so, though the file still has it.
+async fn admit_operator(running: &Running) -> anyhow::Result<()> {
+    let (token, is_new) = running.data.operator_token()?;
+    let (name, hash) = (TokenName::parse("operator")?, http::hash(&token));
+    let view = running.views.current_owned();
+    // A crash between the file and the record leaves a farm without any token.
+    if !is_new && view.access().tokens().len() > 0 {
+        if !view.access().tokens().any(|(_, token)| token.hash == hash) {
+            let file = running.data.path().join(TOKEN_FILE);
+            tracing::warn!(
+                "the token in {} is not good any more; remove the file and start again for a new one",
+                file.display()
+            );
+        }
+        return Ok(());
+    }
+    let author = Author::new("start");
+    running.engine.submit(access::Command::Renew { name, role: Role::Operator, hash, author }.into()).await?;
     Ok(())
 }
 
@@ -188,7 +223,7 @@ async fn obey_signals(app: Data<App>, stop: watch::Sender<bool>, server: ServerH
     let mut interrupt = signal(SignalKind::interrupt())?;
     loop {
         tokio::select! {
-            _ = hangup.recv() => http::reload_on_signal(&app).await,
+            _ = hangup.recv() => app.farm_file.reload_on_signal().await,
             _ = terminate.recv() => break,
             _ = interrupt.recv() => break,
         }

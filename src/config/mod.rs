@@ -17,4 +17,4 @@ mod values;
 pub use check::check;
 pub use farm_file::FarmFile;
 pub use fault::{Fault, Faults, Place};
-pub use settings::{Data, Limits, Log, LogFormat, Server, Settings};
+pub use settings::{Data, Limits, Log, LogFormat, Server, Settings, Tls};

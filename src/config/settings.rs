@@ -34,6 +34,10 @@ pub struct Settings {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Server {
     pub listen: SocketAddr,
+    /// Names, besides `localhost` and addresses, under which the server may be called.
+    pub hosts: Vec<String>,
+    /// PEM files of certificate and key, to speak TLS.
+    pub tls: Option<Tls>,
     /// HTTP threads; 0 is as many as there are cores.
     pub workers: usize,
     pub max_connections: usize,
@@ -48,6 +52,13 @@ pub struct Server {
     pub stop_timeout: Duration,
 }
 
+/// What is needed to speak TLS.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tls {
+    pub certificate: PathBuf,
+    pub key: PathBuf,
+}
+
 /// Where the truth is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Data {
@@ -60,9 +71,9 @@ pub struct Data {
 /// What one client may ask for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
-    /// By client address; of deltas, history and streams. Plain reads are never limited.
+    /// By token or address; of deltas, lists and streams. Plain reads are never limited.
     pub reads_per_second: u32,
-    /// By client address.
+    /// By token or address.
     pub writes_per_second: u32,
     /// Long polls and event streams open at once, of all clients.
     pub streams: usize,
@@ -141,8 +152,14 @@ impl Settings {
 }
 
 fn server(server: &mut Table) -> Server {
+    let certificate = server.required("tls_certificate", text, str::to_owned);
+    let key = server.required("tls_key", both_or_neither(&certificate), str::to_owned);
+    let tls =
+        (!certificate.is_empty() && !key.is_empty()).then(|| Tls { certificate: certificate.into(), key: key.into() });
     Server {
+        tls,
         listen: server.required("listen", parsed(address), |_| (Ipv4Addr::LOCALHOST, 0).into()),
+        hosts: server.required("hosts", parsed(host_names), |_| Vec::new()),
         workers: number(server, "workers", 0, 1_024),
         max_connections: number(server, "max_connections", 1, 1_000_000),
         max_body_bytes: number(server, "max_body_bytes", KIB, GIB),
@@ -175,6 +192,29 @@ fn log(log: &mut Table) -> Log {
         format: log.required("format", choice("log format", &formats), |_| LogFormat::Text),
         level: log.required("level", parsed(directives), str::to_owned),
     }
+}
+
+/// A key goes with a certificate, and a certificate with a key.
+fn both_or_neither(certificate: &str) -> impl Fn(&Node) -> Read<String> {
+    let has_certificate = !certificate.is_empty();
+    move |node| {
+        let key = text(node)?;
+        match (has_certificate, key.is_empty()) {
+            (true, true) => Err("tls_certificate needs its key".to_owned()),
+            (false, false) => Err("a key needs its tls_certificate".to_owned()),
+            _ => Ok(key),
+        }
+    }
+}
+
+/// Names separated by commas.
+fn host_names(text: &str) -> Result<Vec<String>, &'static str> {
+    let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
+    let names: Vec<_> = names.map(str::to_owned).collect();
+    if names.iter().any(|name| name.contains(['/', ':', ' '])) {
+        return Err("host names separated by commas, without scheme and port");
+    }
+    Ok(names)
 }
 
 /// `max` must fit the type asked for.

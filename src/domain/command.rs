@@ -1,12 +1,13 @@
 //! Everything that can be asked of a farm, one closed enum a part.
 
-use super::{allocator, fleet};
+use super::{access, allocator, fleet};
 
 /// A request to change the farm. Reads are not commands.
 #[derive(Debug, Clone)]
 pub enum Command {
     Fleet(fleet::Command),
     Allocator(allocator::Command),
+    Access(access::Command),
 }
 
 impl From<fleet::Command> for Command {
@@ -18,5 +19,11 @@ impl From<fleet::Command> for Command {
 impl From<allocator::Command> for Command {
     fn from(command: allocator::Command) -> Self {
         Self::Allocator(command)
+    }
+}
+
+impl From<access::Command> for Command {
+    fn from(command: access::Command) -> Self {
+        Self::Access(command)
     }
 }

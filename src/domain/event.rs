@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{allocator, fleet};
+use super::{access, allocator, fleet};
 
 /// A fact. An event carries why it was decided, so that the journal alone explains the past.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -10,4 +10,5 @@ use super::{allocator, fleet};
 pub enum Event {
     Fleet(fleet::Event),
     Allocator(allocator::Event),
+    Access(access::Event),
 }

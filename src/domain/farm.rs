@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Event;
+use super::access::Access;
 use super::allocator::Allocations;
 use super::fleet::Fleet;
 
@@ -11,6 +12,7 @@ use super::fleet::Fleet;
 pub struct Farm {
     pub fleet: Fleet,
     pub allocations: Allocations,
+    pub access: Access,
 }
 
 impl Farm {
@@ -21,6 +23,7 @@ impl Farm {
             Event::Allocator(event) => {
                 self.allocations.apply(event, self.fleet.definition().allocations.keep_generations);
             }
+            Event::Access(event) => self.access.apply(event),
         }
     }
 }

@@ -1,6 +1,8 @@
 //! The truth about a farm and every rule for changing it: pure, without clock, I/O or chance.
 
+pub mod access;
 pub mod allocator;
+mod audit;
 mod author;
 mod command;
 mod decide;
@@ -11,10 +13,11 @@ mod names;
 mod refusal;
 mod time;
 
+pub use audit::AuditEntry;
 pub use author::Author;
 pub use command::Command;
 pub use event::Event;
 pub use farm::Farm;
-pub use names::{BadName, BuilderName, MAX_NAME_CHARS, PoolName, WorkerName};
+pub use names::{BadName, BuilderName, MAX_NAME_CHARS, PoolName, TokenName, WorkerName};
 pub use refusal::Refusal;
 pub use time::{BadTime, MAX_UNIX_SECONDS, Timestamp};

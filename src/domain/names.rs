@@ -1,4 +1,4 @@
-//! The names of builders, workers and pools: parsed once at the edge, so that no other code has to doubt one.
+//! The names of builders, workers, pools and tokens: parsed once at the edge, so that no other code has to doubt one.
 
 use std::borrow::Borrow;
 use std::fmt;
@@ -108,6 +108,10 @@ name_type!(
 name_type!(
     /// The workers of one kind (`bld-linux64`).
     PoolName
+);
+name_type!(
+    /// What a token is called (`master-3`); its changes stand under this name.
+    TokenName
 );
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use super::{allocator, fleet};
+use super::{access, allocator, fleet};
 
 /// An expected "no": the farm is unchanged, and the caller can do something about it.
 #[derive(Debug, Clone, PartialEq, Error)]
@@ -11,18 +11,31 @@ pub enum Refusal {
     Fleet(#[from] fleet::Refusal),
     #[error(transparent)]
     Allocator(#[from] allocator::Refusal),
+    #[error(transparent)]
+    Access(#[from] access::Refusal),
 }
 
 impl Refusal {
     /// The code in a problem document; stable, unlike the text.
     pub fn code(&self) -> &'static str {
         match self {
-            Self::Fleet(fleet::Refusal::BadDefinition(_)) => "bad_farm_definition",
+            Self::Fleet(refusal) => match refusal {
+                fleet::Refusal::BadDefinition(_) => "bad_farm_definition",
+                fleet::Refusal::NoSuchPool { .. } => "no_such_pool",
+                fleet::Refusal::NoSuchWorker { .. } => "no_such_worker",
+                fleet::Refusal::InFarmFile { .. } => "in_farm_file",
+                fleet::Refusal::TooManyWorkers => "too_many_workers",
+            },
             Self::Allocator(refusal) => match refusal {
                 allocator::Refusal::Stale { .. } => "generation_changed",
                 allocator::Refusal::Faults(_) | allocator::Refusal::Strict { .. } => "rules_broken",
                 allocator::Refusal::NotAllocated { .. } => "not_allocated",
                 allocator::Refusal::NotKept(_) => "generation_not_kept",
+            },
+            Self::Access(refusal) => match refusal {
+                access::Refusal::TokenExists { .. } => "token_exists",
+                access::Refusal::NoSuchToken { .. } => "no_such_token",
+                access::Refusal::LastOperator { .. } => "last_operator",
             },
         }
     }

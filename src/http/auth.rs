@@ -1,41 +1,82 @@
-//! Who is calling: bearer tokens, kept as hashes and compared in constant time.
+//! Who is calling, and who may call what: bearer tokens, known by their hashes, compared in constant time.
 
 use actix_web::HttpRequest;
 use actix_web::http::{StatusCode, header};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
+use super::App;
 use super::problem::Problem;
-use crate::domain::Author;
+use crate::domain::access::{Access, Role, TokenHash};
+use crate::domain::{Author, TokenName};
 
-/// The tokens that may write.
-pub struct Tokens {
-    operator: [u8; 32],
+/// What needs a token. Everything else is open to read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Call {
+    WriteAllocations,
+    Import,
+    ReloadFarm,
+    ManageWorkers,
+    ManageTokens,
+    ReadAudit,
 }
 
-impl Tokens {
-    pub fn new(operator_token: &str) -> Self {
-        Self { operator: hash(operator_token) }
-    }
+/// Which roles may make which call.
+const TABLE: [(Call, &[Role]); 6] = [
+    (Call::WriteAllocations, &[Role::Operator]),
+    (Call::Import, &[Role::Operator]),
+    (Call::ReloadFarm, &[Role::Operator]),
+    (Call::ManageWorkers, &[Role::Operator]),
+    (Call::ManageTokens, &[Role::Operator]),
+    (Call::ReadAudit, &[Role::Operator]),
+];
 
-    /// The author that the request's token stands for.
-    pub fn operator(&self, request: &HttpRequest) -> Result<Author, Problem> {
-        let unauthorized = |detail: &str| Problem::new(StatusCode::UNAUTHORIZED, "unauthorized", detail);
-        let Some(header) = request.headers().get(header::AUTHORIZATION) else {
-            return Err(unauthorized(
-                "a write needs the header Authorization: Bearer <token>; the first operator token is in operator.token in the data folder",
-            ));
-        };
-        let token = header.to_str().ok().and_then(|text| text.strip_prefix("Bearer ")).map(str::trim);
-        let token = token.ok_or_else(|| unauthorized("the Authorization header is not of the form Bearer <token>"))?;
-        if bool::from(hash(token).ct_eq(&self.operator)) {
-            Ok(Author::new("operator"))
-        } else {
-            Err(unauthorized("this token is not known here"))
+/// The holder of a token.
+#[derive(Debug, Clone)]
+pub struct Caller {
+    pub name: TokenName,
+    pub role: Role,
+}
+
+impl App {
+    /// The author that a change stands under, if the caller may make this call.
+    pub fn authorize(&self, request: &HttpRequest, call: Call) -> Result<Author, Problem> {
+        let caller = caller(request, self.views.current().access())?;
+        let allowed = TABLE.iter().filter(|(listed, _)| *listed == call).flat_map(|(_, roles)| *roles);
+        if allowed.clone().any(|role| *role == caller.role) {
+            return Ok(Author::new(caller.name.as_str()));
+        }
+        let roles: Vec<_> = allowed.map(ToString::to_string).collect();
+        let detail =
+            format!("token {:?} has the role {}; this call needs {}", caller.name, caller.role, roles.join(" or "));
+        Err(Problem::new(StatusCode::FORBIDDEN, "forbidden", detail))
+    }
+}
+
+/// The holder of the request's token.
+pub fn caller(request: &HttpRequest, access: &Access) -> Result<Caller, Problem> {
+    let unauthorized = |detail: &str| Problem::new(StatusCode::UNAUTHORIZED, "unauthorized", detail);
+    let header = request.headers().get(header::AUTHORIZATION).ok_or_else(|| {
+        unauthorized("this call needs the header Authorization: Bearer <token>; the first operator token is in operator.token in the data folder")
+    })?;
+    let text = header.to_str().ok().and_then(|text| text.split_once(' '));
+    let token = text.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer")).map(|(_, token)| token.trim());
+    let token = token.ok_or_else(|| unauthorized("the Authorization header is not of the form Bearer <token>"))?;
+    find(&hash(token), access).ok_or_else(|| unauthorized("this token is not known here, or was revoked"))
+}
+
+/// Compares with every token, so that the time it takes says nothing about any of them.
+fn find(hash: &TokenHash, access: &Access) -> Option<Caller> {
+    let mut found = None;
+    for (name, token) in access.tokens() {
+        if bool::from(token.hash.bytes().ct_eq(hash.bytes())) {
+            found = Some(Caller { name: name.clone(), role: token.role });
         }
     }
+    found
 }
 
-fn hash(token: &str) -> [u8; 32] {
-    Sha256::digest(token).into()
+/// The hash under which a token is known.
+pub fn hash(token: &str) -> TokenHash {
+    TokenHash::new(Sha256::digest(token).into())
 }

@@ -1,4 +1,4 @@
-//! Bounds on what clients may ask for at once; plain reads have none.
+//! Bounds on what each client may ask for; plain reads have none.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::num::NonZeroU32;
@@ -9,38 +9,39 @@ use actix_web::http::StatusCode;
 use governor::{DefaultKeyedRateLimiter, Quota};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use super::App;
+use super::auth::caller;
 use super::problem::Problem;
 use crate::config;
+use crate::domain::TokenName;
 
-/// After so many calls the limiters forget addresses that have been quiet.
+/// With so many clients on the books, those that have been quiet are forgotten.
 const SWEEP_EVERY: usize = 4096;
 
+/// Who is counted: the holder of a token, wherever it calls from, else an address.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Client {
+    Token(TokenName),
+    Address(IpAddr),
+}
+
 pub struct Limits {
-    reads: DefaultKeyedRateLimiter<IpAddr>,
-    writes: DefaultKeyedRateLimiter<IpAddr>,
+    reads: DefaultKeyedRateLimiter<Client>,
+    writes: DefaultKeyedRateLimiter<Client>,
     streams: Arc<Semaphore>,
 }
 
 impl Limits {
     pub fn new(limits: &config::Limits) -> Self {
-        let by_address = |per_second| {
+        let by_client = |per_second| {
             let rate = NonZeroU32::new(per_second).unwrap_or(NonZeroU32::MIN);
             DefaultKeyedRateLimiter::keyed(Quota::per_second(rate))
         };
         Self {
-            reads: by_address(limits.reads_per_second),
-            writes: by_address(limits.writes_per_second),
+            reads: by_client(limits.reads_per_second),
+            writes: by_client(limits.writes_per_second),
             streams: Arc::new(Semaphore::new(limits.streams.min(Semaphore::MAX_PERMITS))),
         }
-    }
-
-    /// For a read that does work: deltas, history, streams.
-    pub fn read(&self, request: &HttpRequest) -> Result<(), Problem> {
-        admit(&self.reads, request, "limits.reads_per_second")
-    }
-
-    pub fn write(&self, request: &HttpRequest) -> Result<(), Problem> {
-        admit(&self.writes, request, "limits.writes_per_second")
     }
 
     /// A place for a long poll or an event stream, given back when it is dropped.
@@ -52,13 +53,33 @@ impl Limits {
     }
 }
 
-fn admit(limiter: &DefaultKeyedRateLimiter<IpAddr>, request: &HttpRequest, limit: &str) -> Result<(), Problem> {
-    let address = request.peer_addr().map_or(Ipv4Addr::UNSPECIFIED.into(), |peer| peer.ip());
-    if limiter.len() > SWEEP_EVERY {
-        limiter.retain_recent();
+impl App {
+    /// For a read that does work: deltas, history, streams, lists.
+    pub fn admit_read(&self, request: &HttpRequest) -> Result<(), Problem> {
+        self.admit(&self.limits.reads, request, "limits.reads_per_second")
     }
-    limiter.check_key(&address).map_err(|_| {
-        let detail = format!("more requests than {limit} allows one address; slow down");
-        Problem::new(StatusCode::TOO_MANY_REQUESTS, "too_many_requests", detail)
-    })
+
+    pub fn admit_write(&self, request: &HttpRequest) -> Result<(), Problem> {
+        self.admit(&self.limits.writes, request, "limits.writes_per_second")
+    }
+
+    fn admit(
+        &self,
+        limiter: &DefaultKeyedRateLimiter<Client>,
+        request: &HttpRequest,
+        limit: &str,
+    ) -> Result<(), Problem> {
+        let client = match caller(request, self.views.current().access()) {
+            Ok(caller) => Client::Token(caller.name),
+            // Also a wrong token's: guessing is what the limit slows down.
+            Err(_) => Client::Address(request.peer_addr().map_or(Ipv4Addr::UNSPECIFIED.into(), |peer| peer.ip())),
+        };
+        if limiter.len() > SWEEP_EVERY {
+            limiter.retain_recent();
+        }
+        limiter.check_key(&client).map_err(|_| {
+            let detail = format!("more requests than {limit} allows one client; slow down");
+            Problem::new(StatusCode::TOO_MANY_REQUESTS, "too_many_requests", detail)
+        })
+    }
 }

@@ -71,15 +71,19 @@ impl Version<'_> {
 
     /// Whether the client has this version already, in whichever encoding.
     pub fn is_known(&self, headers: &HeaderMap) -> bool {
-        let Some(known) = headers.get(header::IF_NONE_MATCH) else { return false };
+        if !headers.contains_key(header::IF_NONE_MATCH) {
+            return false;
+        }
         let plain = self.tag(Encoding::Identity);
-        tags(known.to_str().unwrap_or("")).any(|tag| tag == "*" || without_encoding(tag) == plain.trim_matches('"'))
+        let plain = plain.trim_matches('"');
+        tags(headers, header::IF_NONE_MATCH).any(|tag| tag == "*" || without_encoding(tag) == plain)
     }
 }
 
-/// The tags of a conditional header: `*`, or what is inside the quotes.
-pub fn tags(header: &str) -> impl Iterator<Item = &str> {
-    header.split(',').filter_map(|tag| {
+/// The tags of a conditional header, on however many lines it came: `*`, or what is inside the quotes.
+pub fn tags(headers: &HeaderMap, name: HeaderName) -> impl Iterator<Item = &str> {
+    let lines = headers.get_all(name).filter_map(|line| line.to_str().ok());
+    lines.flat_map(|line| line.split(',')).filter_map(|tag| {
         let tag = tag.trim();
         let tag = tag.strip_prefix("W/").unwrap_or(tag);
         if tag == "*" { Some(tag) } else { tag.strip_prefix('"')?.strip_suffix('"') }

@@ -1,8 +1,10 @@
 //! Request bodies, up to a limit.
 
+use actix_web::http::StatusCode;
 use actix_web::web;
 use bytes::{Bytes, BytesMut};
 use futures_util::StreamExt;
+use serde::de::DeserializeOwned;
 
 use super::problem::Problem;
 
@@ -10,13 +12,13 @@ use super::problem::Problem;
 /// client gets to see the answer and not a broken connection.
 const DRAIN: u64 = 4;
 
-pub enum Payload {
+enum Payload {
     Whole(Bytes),
     TooLarge,
 }
 
 /// Reads a body to its end, and keeps it if it is within `limit` bytes.
-pub async fn read(mut payload: web::Payload, limit: u64) -> Result<Payload, Problem> {
+async fn read(mut payload: web::Payload, limit: u64) -> Result<Payload, Problem> {
     let mut body = BytesMut::new();
     let mut length = 0u64;
     while let Some(chunk) = payload.next().await {
@@ -29,4 +31,38 @@ pub async fn read(mut payload: web::Payload, limit: u64) -> Result<Payload, Prob
         }
     }
     Ok(if length > limit { Payload::TooLarge } else { Payload::Whole(body.freeze()) })
+}
+
+/// Reads a JSON body; what it says is wrong names the place.
+pub fn from_json<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> {
+    serde_json::from_slice(body)
+        .map_err(|error| Problem::bad_request("malformed", format!("the body is not as it should be: {error}")))
+}
+
+/// A parsed body, or that it was too large, which is told only after who is
+/// calling has been checked.
+pub struct Parsed<T>(Result<T, Problem>);
+
+impl<T> Parsed<T> {
+    pub fn into_inner(self) -> Result<T, Problem> {
+        self.0
+    }
+}
+
+/// Reads a body and parses it; what is malformed is told at once.
+pub async fn read_json<T>(
+    payload: web::Payload,
+    limit: u64,
+    parse: impl FnOnce(&[u8]) -> Result<T, Problem>,
+) -> Result<Parsed<T>, Problem> {
+    match read(payload, limit).await? {
+        Payload::Whole(body) => Ok(Parsed(Ok(parse(&body)?))),
+        Payload::TooLarge => Ok(Parsed(Err(too_large(limit)))),
+    }
+}
+
+fn too_large(limit: u64) -> Problem {
+    let detail =
+        format!("the body is larger than {limit} bytes; the setting that limits it is in the section [server]");
+    Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", detail)
 }

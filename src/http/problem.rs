@@ -6,7 +6,7 @@ use actix_web::{HttpResponse, ResponseError};
 use serde::Serialize;
 
 use crate::domain::allocator::{self, Fault as BrokenRule};
-use crate::domain::{Refusal, fleet};
+use crate::domain::{Refusal, access, fleet};
 use crate::engine::SubmitError;
 use crate::ports::Fault;
 
@@ -120,10 +120,23 @@ impl From<Refusal> for Problem {
     fn from(refusal: Refusal) -> Self {
         let (code, detail) = (refusal.code(), refusal.to_string());
         match refusal {
-            Refusal::Fleet(fleet::Refusal::BadDefinition(problems)) => {
-                let problems = serde_json::to_value(problems).expect("plain data");
-                Self::new(StatusCode::UNPROCESSABLE_ENTITY, code, detail).with_problems(problems)
-            }
+            Refusal::Fleet(refusal) => match refusal {
+                fleet::Refusal::BadDefinition(problems) => {
+                    let problems = serde_json::to_value(problems).expect("plain data");
+                    Self::new(StatusCode::UNPROCESSABLE_ENTITY, code, detail).with_problems(problems)
+                }
+                fleet::Refusal::NoSuchPool { .. } | fleet::Refusal::TooManyWorkers => {
+                    Self::new(StatusCode::UNPROCESSABLE_ENTITY, code, detail)
+                }
+                fleet::Refusal::NoSuchWorker { .. } => Self::not_found(code, detail),
+                fleet::Refusal::InFarmFile { .. } => Self::new(StatusCode::CONFLICT, code, detail),
+            },
+            Refusal::Access(refusal) => match refusal {
+                access::Refusal::NoSuchToken { .. } => Self::not_found(code, detail),
+                access::Refusal::TokenExists { .. } | access::Refusal::LastOperator { .. } => {
+                    Self::new(StatusCode::CONFLICT, code, detail)
+                }
+            },
             Refusal::Allocator(refusal) => match refusal {
                 allocator::Refusal::Stale { .. } => Self::new(StatusCode::PRECONDITION_FAILED, code, detail),
                 allocator::Refusal::NotAllocated { .. } => Self::not_found(code, detail),

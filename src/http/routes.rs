@@ -9,12 +9,13 @@ use actix_web::{HttpRequest, HttpResponse, Resource, Route, guard, web};
 use super::allocations::{delta, events, history, import, reads, writes};
 use super::problem::Problem;
 use super::request_log::logged;
-use super::{farm, health, metrics, openapi};
+use super::{audit, farm, health, metrics, openapi, tokens, workers};
 
 /// `methods`: those of every path, as [`openapi::methods`] gives them.
 pub fn configure(config: &mut web::ServiceConfig, methods: &BTreeMap<String, String>) {
     let plain = |path| plain(path, methods);
     let named = |path| named(path, methods);
+    let below = |path| below(path, methods);
     let since = guard::fn_guard(|context| delta::is_asked_for(context.head().uri.query().unwrap_or("")));
     config
         // The reads that masters make all the time: nothing is wrapped around them.
@@ -38,6 +39,21 @@ pub fn configure(config: &mut web::ServiceConfig, methods: &BTreeMap<String, Str
         .service(plain("/v1/allocations/rollback").route(log(web::post().to(writes::rollback))))
         .service(plain("/v1/allocations/import").route(log(web::post().to(import::import))))
         .service(plain("/v1/farm/reload").route(log(web::post().to(farm::reload))))
+        .service(
+            plain("/v1/tokens")
+                .route(log(read().to(tokens::list)))
+                .route(log(web::post().to(tokens::add)))
+                .route(log(web::delete().to(tokens::revoke))),
+        )
+        .service(below("/v1/tokens/{name}").route(log(web::delete().to(tokens::revoke))))
+        .service(
+            named("/v1/workers")
+                .route(log(read().to(workers::workers)))
+                .route(log(web::put().to(workers::put)))
+                .route(log(web::delete().to(workers::delete)))
+                .route(log(web::post().to(workers::set_duty))),
+        )
+        .service(plain("/v1/audit").route(log(read().to(audit::audit))))
         .service(plain("/livez").route(log(read().to(health::livez))))
         .service(plain("/readyz").route(log(read().to(health::readyz))))
         .service(plain("/metrics").route(log(read().to(metrics::metrics))))
@@ -53,6 +69,11 @@ fn plain(path: &str, methods: &BTreeMap<String, String>) -> Resource {
 /// A collection and, below it, names of every kind, slashes and line breaks included.
 fn named(path: &str, methods: &BTreeMap<String, String>) -> Resource {
     resource(path, vec![path.to_owned(), format!("{path}/"), format!("{path}/{{name:[\\s\\S]*}}")], methods)
+}
+
+/// Names only, for a collection that has other methods than what is in it.
+fn below(path: &str, methods: &BTreeMap<String, String>) -> Resource {
+    resource(path, vec![path.replace("{name}", "{name:[\\s\\S]*}")], methods)
 }
 
 /// Any method without a route of its own is answered with those that have one.

@@ -4,13 +4,27 @@ use std::borrow::Cow;
 
 use actix_web::HttpRequest;
 
+/// What a client means, decoded; it need not be UTF-8.
+type Raw<'a> = Cow<'a, [u8]>;
+
 /// The name at the end of `/v1/<collection>/<name>`, or else in `?name=`: the
 /// bytes that the client means, which need not be a name at all.
 ///
 /// `None` when the target has neither, so that it is the collection itself.
 /// A raw `/` belongs to the name, save for one at the very end.
-pub fn name(request: &HttpRequest) -> Option<Cow<'_, [u8]>> {
+pub fn name(request: &HttpRequest) -> Option<Raw<'_>> {
     after_collection(request.uri().path()).map(|raw| decode(raw.as_bytes())).or_else(|| parameter(request, "name"))
+}
+
+/// The name and the action of `/v1/<collection>/<name>/<action>`; with
+/// `?name=`, of `/v1/<collection>/<action>`.
+pub fn name_and_action(request: &HttpRequest) -> Option<(Raw<'_>, Raw<'_>)> {
+    let raw = after_collection(request.uri().path())?;
+    if let Some(name) = parameter(request, "name") {
+        return Some((name, decode(raw.as_bytes())));
+    }
+    let (name, action) = raw.rsplit_once('/')?;
+    Some((decode(name.as_bytes()), decode(action.as_bytes())))
 }
 
 /// What follows `/v1/<collection>/`, without one trailing slash.
@@ -21,12 +35,12 @@ fn after_collection(path: &str) -> Option<&str> {
 }
 
 /// The first value of a query parameter. A `+` is a plus sign here.
-pub fn parameter<'a>(request: &'a HttpRequest, key: &str) -> Option<Cow<'a, [u8]>> {
+pub fn parameter<'a>(request: &'a HttpRequest, key: &str) -> Option<Raw<'a>> {
     parameter_of(request.query_string(), key)
 }
 
 /// The same before there is a request, for those who choose the handler.
-pub fn parameter_of<'a>(query: &'a str, key: &str) -> Option<Cow<'a, [u8]>> {
+pub fn parameter_of<'a>(query: &'a str, key: &str) -> Option<Raw<'a>> {
     let pairs = query.split('&').map(|pair| pair.split_once('=').unwrap_or((pair, "")));
     let (_, value) = pairs.into_iter().find(|(name, _)| *decode(name.as_bytes()) == *key.as_bytes())?;
     Some(decode(value.as_bytes()))
@@ -44,8 +58,13 @@ pub fn text_parameter<'a>(request: &'a HttpRequest, key: &str) -> Option<Result<
     })
 }
 
+/// Digits and nothing else: neither a sign nor a space.
+pub fn whole_number(text: &str) -> Option<u64> {
+    text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
+}
+
 /// Undoes percent-encoding; a `%` without two hexadecimal digits stands for itself.
-pub fn decode(raw: &[u8]) -> Cow<'_, [u8]> {
+pub fn decode(raw: &[u8]) -> Raw<'_> {
     if !raw.contains(&b'%') {
         return Cow::Borrowed(raw);
     }

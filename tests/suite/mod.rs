@@ -2,6 +2,7 @@
 
 mod api;
 mod faults;
+mod reads;
 #[expect(dead_code, reason = "for the tests of the server, which come with it")]
 mod server;
 mod tidy;

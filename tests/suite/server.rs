@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc;
+use std::sync::{Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
 
@@ -42,7 +42,8 @@ pub struct Server {
     child: Child,
     address: SocketAddr,
     /// Ends when the server closes its stdout, which it does at the latest when it ends.
-    stdout: mpsc::Receiver<String>,
+    /// Locked, so that threads can share the server.
+    stdout: Mutex<mpsc::Receiver<String>>,
     log: PathBuf,
 }
 
@@ -153,7 +154,7 @@ impl Start<'_> {
         let ended = loop {
             match stdout.recv_timeout(PATIENCE) {
                 Ok(line) => match line.strip_prefix("listening on http://").map(str::parse) {
-                    Some(Ok(address)) => return Ok(Server { child, address, stdout, log }),
+                    Some(Ok(address)) => return Ok(Server { child, address, stdout: Mutex::new(stdout), log }),
                     Some(Err(_)) => panic!("not an address: {line:?}"),
                     None => seen.push(line),
                 },
@@ -238,7 +239,7 @@ impl Server {
     pub fn stop(mut self) -> ExitStatus {
         self.signal("TERM");
         loop {
-            match self.stdout.recv_timeout(PATIENCE) {
+            match self.stdout.get_mut().unwrap().recv_timeout(PATIENCE) {
                 Ok(_) => {}
                 Err(mpsc::RecvTimeoutError::Disconnected) => return self.child.wait().unwrap(),
                 Err(mpsc::RecvTimeoutError::Timeout) => panic!("still running {PATIENCE:?} after SIGTERM"),

@@ -2,8 +2,8 @@
 
 use super::rules::{Fault, Rule, judge};
 use super::state::Allocations;
-use super::write::{Difference, ImportLine};
-use super::{Command, Event, Generation, GenerationMade, Refusal, WriteCommand};
+use super::write::{Difference, ImportLine, Write};
+use super::{Command, Event, Generation, GenerationMade, Origin, Refusal, WriteCommand};
 use crate::domain::author::Author;
 use crate::domain::fleet::Fleet;
 use crate::domain::time::Timestamp;
@@ -33,6 +33,10 @@ fn decide_write(
     if let Some(expected) = command.expected.filter(|expected| !expected.contains(&actual)) {
         return Err(Refusal::Stale { expected, actual });
     }
+    let origin = match command.write {
+        Write::Rollback(to) => Origin::Rollback(to),
+        Write::Replace(_) | Write::Patch { .. } | Write::Delete(_) => Origin::Write,
+    };
     let difference = Difference::of(command.write, allocations)?;
     let mut faults = command.bad_names;
     faults.extend(judge(fleet, allocations, &difference, now, command.force));
@@ -45,6 +49,7 @@ fn decide_write(
         time: now,
         author: command.author,
         reason: command.reason,
+        origin,
         set,
         unset,
         forced: command.force,
@@ -97,6 +102,7 @@ impl Import<'_> {
             time,
             author: self.author.clone(),
             reason: self.reason.clone(),
+            origin: Origin::Import,
             set,
             unset,
             forced: false,

@@ -73,6 +73,22 @@ pub enum Event {
     GenerationMade(GenerationMade),
 }
 
+/// What a generation came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Origin {
+    #[default]
+    Write,
+    Rollback(Generation),
+    Import,
+}
+
+impl Origin {
+    fn is_write(&self) -> bool {
+        *self == Self::Write
+    }
+}
+
 /// One generation: the difference from the one before, and how it came to be.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct GenerationMade {
@@ -81,6 +97,8 @@ pub struct GenerationMade {
     pub author: Author,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    #[serde(default, skip_serializing_if = "Origin::is_write")]
+    pub origin: Origin,
     /// Builders whose list is new, with the whole list: sorted, never empty.
     pub set: Builders,
     /// Builders that have no allocation any more.

@@ -14,15 +14,23 @@ pub use definition::{
 };
 pub use diff::{Change, diff};
 pub use range::{BadRange, WorkerRange};
-pub use state::{Fleet, Worker};
+pub use state::{Assigned, Duty, Fleet, Worker};
 
 use super::author::Author;
+use super::names::{PoolName, WorkerName};
+use super::time::Timestamp;
 
 /// What can be asked of the fleet.
 #[derive(Debug, Clone)]
 pub enum Command {
     /// Put this definition in force; one that is in force already changes nothing.
     Define { definition: Box<Definition>, author: Author },
+    /// Make a worker that the farm file does not name, or change it.
+    PutWorker { name: WorkerName, worker: Worker, author: Author, reason: Option<String> },
+    /// Take such a worker away.
+    RemoveWorker { name: WorkerName, author: Author, reason: Option<String> },
+    /// Take any worker out of work, or back.
+    SetDuty { name: WorkerName, duty: Duty, author: Author, reason: Option<String> },
 }
 
 /// What has happened to the fleet.
@@ -30,7 +38,28 @@ pub enum Command {
 #[serde(rename_all = "snake_case")]
 pub enum Event {
     /// The whole resolved farm file, so that a replay never reads one that has changed since.
-    Defined { definition: Box<Definition>, author: Author },
+    Defined {
+        definition: Box<Definition>,
+        author: Author,
+    },
+    WorkerPut {
+        name: WorkerName,
+        worker: Worker,
+        author: Author,
+        reason: Option<String>,
+    },
+    WorkerRemoved {
+        name: WorkerName,
+        author: Author,
+        reason: Option<String>,
+    },
+    DutySet {
+        name: WorkerName,
+        duty: Duty,
+        author: Author,
+        reason: Option<String>,
+        time: Timestamp,
+    },
 }
 
 /// Why the fleet stays as it is.
@@ -38,12 +67,21 @@ pub enum Event {
 pub enum Refusal {
     #[error("the farm definition has {} fault(s): {}", .0.len(), .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
     BadDefinition(Vec<Problem>),
+    #[error("there is no pool {pool:?} (the pools are: {})", .known.join(", "))]
+    NoSuchPool { pool: PoolName, known: Vec<String> },
+    #[error("there is no worker {name:?}")]
+    NoSuchWorker { name: WorkerName },
+    #[error("worker {name:?} stands in the farm file, which wins: change it there, and reload")]
+    InFarmFile { name: WorkerName },
+    #[error("there are {MAX_WORKERS} workers already, and more are not managed")]
+    TooManyWorkers,
 }
 
-pub(super) fn decide(fleet: &Fleet, command: Command) -> Result<Vec<Event>, Refusal> {
+pub(super) fn decide(fleet: &Fleet, now: Timestamp, command: Command) -> Result<Vec<Event>, Refusal> {
     match command {
         Command::Define { definition, author } => {
-            let problems = definition.problems();
+            let mut problems = definition.problems();
+            problems.extend(fleet.stranded_by(&definition));
             if !problems.is_empty() {
                 return Err(Refusal::BadDefinition(problems));
             }
@@ -52,5 +90,34 @@ pub(super) fn decide(fleet: &Fleet, command: Command) -> Result<Vec<Event>, Refu
             }
             Ok(vec![Event::Defined { definition, author }])
         }
+        Command::PutWorker { name, worker, author, reason } => {
+            if fleet.is_in_file(&name) {
+                return Err(Refusal::InFarmFile { name });
+            }
+            let pools = &fleet.definition().pools;
+            if !pools.iter().any(|pool| pool.name == worker.pool) {
+                let known = pools.iter().map(|pool| pool.name.to_string()).collect();
+                return Err(Refusal::NoSuchPool { pool: worker.pool, known });
+            }
+            if fleet.worker(&name).is_none() && fleet.workers().len() as u64 >= MAX_WORKERS {
+                return Err(Refusal::TooManyWorkers);
+            }
+            Ok(vec![Event::WorkerPut { name, worker, author, reason }])
+        }
+        Command::RemoveWorker { name, author, reason } => {
+            if fleet.is_in_file(&name) {
+                return Err(Refusal::InFarmFile { name });
+            }
+            known(fleet, &name)?;
+            Ok(vec![Event::WorkerRemoved { name, author, reason }])
+        }
+        Command::SetDuty { name, duty, author, reason } => {
+            known(fleet, &name)?;
+            Ok(vec![Event::DutySet { name, duty, author, reason, time: now }])
+        }
     }
+}
+
+fn known(fleet: &Fleet, name: &WorkerName) -> Result<(), Refusal> {
+    if fleet.worker(name).is_some() { Ok(()) } else { Err(Refusal::NoSuchWorker { name: name.clone() }) }
 }

@@ -1,4 +1,4 @@
-//! The fleet in force: the definition, opened up for look-ups.
+//! The fleet in force: the definition, opened up for look-ups, and the workers that came by the API.
 
 use std::collections::BTreeMap;
 
@@ -7,26 +7,62 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use super::Event;
-use super::definition::{BuilderRule, Definition, WorkerClass};
+use super::definition::{BuilderRule, Definition, Problem, WorkerClass};
+use crate::domain::author::Author;
 use crate::domain::names::{BuilderName, PoolName, WorkerName};
+use crate::domain::time::Timestamp;
 
 /// What is known of one worker.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Worker {
     pub pool: PoolName,
     pub class: WorkerClass,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub attributes: BTreeMap<String, String>,
 }
 
-/// The workers by name (in file order) and the builder rules, compiled.
+/// Whether a worker is to be given jobs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Duty {
+    #[default]
+    Active,
+    /// Ends the job that it has, and gets no other.
+    Draining,
+    /// Not to be trusted for now.
+    Quarantined,
+}
+
+/// A duty that somebody set.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Assigned {
+    pub duty: Duty,
+    pub author: Author,
+    pub reason: Option<String>,
+    pub time: Timestamp,
+}
+
+/// The workers by name (those of the farm file first, in its order) and the
+/// builder rules, compiled.
 ///
-/// It is stored as its definition alone; the rest follows from that.
+/// Stored as what cannot be worked out again.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-#[serde(from = "Definition", into = "Definition")]
+#[serde(from = "Saved", into = "Saved")]
 pub struct Fleet {
     definition: Definition,
+    /// Made by the API; they stay when the farm file changes, save where it names the same worker.
+    by_api: IndexMap<WorkerName, Worker>,
+    /// Of workers that are not simply active.
+    duties: BTreeMap<WorkerName, Assigned>,
     workers: IndexMap<WorkerName, Worker>,
     rules: Vec<Regex>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Saved {
+    definition: Definition,
+    by_api: IndexMap<WorkerName, Worker>,
+    duties: BTreeMap<WorkerName, Assigned>,
 }
 
 impl Fleet {
@@ -40,6 +76,16 @@ impl Fleet {
 
     pub fn workers(&self) -> impl ExactSizeIterator<Item = (&WorkerName, &Worker)> {
         self.workers.iter()
+    }
+
+    /// The worker stands in the farm file.
+    pub fn is_in_file(&self, name: &WorkerName) -> bool {
+        self.workers.contains_key(name) && !self.by_api.contains_key(name)
+    }
+
+    /// The duty that somebody set for a worker; `None` for one that is simply active.
+    pub fn assigned(&self, name: &WorkerName) -> Option<&Assigned> {
+        self.duties.get(name)
     }
 
     /// The first rule that matches the name. A name on which a rule's pattern
@@ -56,41 +102,85 @@ impl Fleet {
         Some(listed.map_or(builder.as_str(), String::as_str))
     }
 
+    /// A pool that workers made by the API are in cannot go.
+    pub(super) fn stranded_by(&self, definition: &Definition) -> Option<Problem> {
+        let has_pool = |worker: &Worker| definition.pools.iter().any(|pool| pool.name == worker.pool);
+        let (name, worker) = self.by_api.iter().find(|(_, worker)| !has_pool(worker))?;
+        let message = format!("pool {:?} is gone, but worker {name:?}, made by the API, is in it", worker.pool);
+        Some(Problem { path: "pools".into(), message })
+    }
+
+    /// This fleet with another farm file in force.
+    pub fn redefined(&self, definition: Definition) -> Self {
+        Self::from(Saved { definition, by_api: self.by_api.clone(), duties: self.duties.clone() })
+    }
+
     pub(in crate::domain) fn apply(&mut self, event: &Event) {
         match event {
-            Event::Defined { definition, author: _ } => *self = Self::from(definition.as_ref().clone()),
+            Event::Defined { definition, author: _ } => *self = self.redefined(definition.as_ref().clone()),
+            Event::WorkerPut { name, worker, author: _, reason: _ } => {
+                self.by_api.insert(name.clone(), worker.clone());
+                self.workers.insert(name.clone(), worker.clone());
+            }
+            Event::WorkerRemoved { name, author: _, reason: _ } => {
+                self.by_api.shift_remove(name);
+                self.workers.shift_remove(name);
+                self.duties.remove(name);
+            }
+            Event::DutySet { name, duty: Duty::Active, .. } => drop(self.duties.remove(name)),
+            Event::DutySet { name, duty, author, reason, time } => {
+                let assigned = Assigned { duty: *duty, author: author.clone(), reason: reason.clone(), time: *time };
+                self.duties.insert(name.clone(), assigned);
+            }
         }
     }
 }
 
-impl From<Definition> for Fleet {
-    fn from(definition: Definition) -> Self {
-        let mut workers = IndexMap::new();
-        for pool in &definition.pools {
-            for name in pool.workers.iter().flat_map(|range| range.names()) {
-                let worker = Worker { pool: pool.name.clone(), class: pool.class, attributes: BTreeMap::new() };
-                workers.insert(name, worker);
-            }
+/// The workers that a definition names.
+fn workers_in(definition: &Definition) -> IndexMap<WorkerName, Worker> {
+    let mut workers = IndexMap::new();
+    for pool in &definition.pools {
+        for name in pool.workers.iter().flat_map(|range| range.names()) {
+            let worker = Worker { pool: pool.name.clone(), class: pool.class, attributes: BTreeMap::new() };
+            workers.insert(name, worker);
         }
-        for entry in &definition.workers {
-            let pool_class = definition.pools.iter().find(|pool| pool.name == entry.pool).map(|pool| pool.class);
-            let class = entry.class.or(pool_class).unwrap_or(WorkerClass::Inhouse);
-            for name in entry.name.names() {
-                let worker = Worker { pool: entry.pool.clone(), class, attributes: entry.attributes.clone() };
-                workers.insert(name, worker);
-            }
+    }
+    for entry in &definition.workers {
+        let pool_class = definition.pools.iter().find(|pool| pool.name == entry.pool).map(|pool| pool.class);
+        let class = entry.class.or(pool_class).unwrap_or(WorkerClass::Inhouse);
+        for name in entry.name.names() {
+            let worker = Worker { pool: entry.pool.clone(), class, attributes: entry.attributes.clone() };
+            workers.insert(name, worker);
         }
+    }
+    workers
+}
+
+impl From<Saved> for Fleet {
+    fn from(saved: Saved) -> Self {
+        let Saved { definition, mut by_api, mut duties } = saved;
+        let mut workers = workers_in(&definition);
+        by_api.retain(|name, _| !workers.contains_key(name));
+        workers.extend(by_api.iter().map(|(name, worker)| (name.clone(), worker.clone())));
+        duties.retain(|name, _| workers.contains_key(name));
         let rules = definition
             .builders
             .iter()
             .map(|rule| Regex::new(&rule.pattern).expect("a definition is checked before it is journalled"))
             .collect();
-        Self { definition, workers, rules }
+        Self { definition, by_api, duties, workers, rules }
     }
 }
 
-impl From<Fleet> for Definition {
-    fn from(fleet: Fleet) -> Definition {
-        fleet.definition
+impl From<Fleet> for Saved {
+    fn from(fleet: Fleet) -> Self {
+        Self { definition: fleet.definition, by_api: fleet.by_api, duties: fleet.duties }
+    }
+}
+
+/// A fleet of this definition alone.
+impl From<Definition> for Fleet {
+    fn from(definition: Definition) -> Self {
+        Self::default().redefined(definition)
     }
 }

@@ -50,7 +50,8 @@ impl Views {
 impl Publisher {
     /// Publishes the state as it was recovered, and starts the encoder thread.
     pub fn start(epoch: &str, farm: &Farm) -> Result<(Self, Views), Fault> {
-        let view = recovered_view(epoch, &farm.allocations);
+        let mut view = recovered_view(epoch, &farm.allocations);
+        view.access = Arc::new(farm.access.clone());
         let (generations, receiver) = watch::channel(view.generation);
         let current = Arc::new(ArcSwap::from_pointee(view));
         // One signal can wait: the encoder takes the newest view, whatever it was woken for.
@@ -70,15 +71,25 @@ impl Publisher {
 
 impl Publish<Farm> for Publisher {
     fn publish(&mut self, farm: &Farm, events: &[&Event]) {
-        let made = events.iter().filter_map(|event| match event {
-            Event::Allocator(allocator::Event::GenerationMade(made)) => Some(made),
-            Event::Fleet(_) => None,
-        });
-        let mut made = made.peekable();
-        if made.peek().is_none() {
+        let (mut made, mut access_changed) = (Vec::new(), false);
+        for event in events {
+            match event {
+                Event::Allocator(allocator::Event::GenerationMade(generation)) => made.push(generation),
+                Event::Access(_) => access_changed = true,
+                Event::Fleet(_) => {}
+            }
+        }
+        if made.is_empty() && !access_changed {
             return;
         }
         let mut next = View::clone(&self.current.load());
+        if access_changed {
+            next.access = Arc::new(farm.access.clone());
+        }
+        if made.is_empty() {
+            self.current.store(Arc::new(next));
+            return;
+        }
         next.steps.clear();
         next.big = Arc::new(BigBodies::default());
         let mut touched = BTreeSet::new();

@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 use super::body::{Body, Encoding};
 use super::ordered::OrderedMap;
 use super::wire;
+use crate::domain::access::Access;
 use crate::domain::allocator::Generation;
 use crate::domain::{BuilderName, WorkerName};
 
@@ -18,6 +19,7 @@ pub struct View {
     /// One for each generation since the view before this one, oldest first.
     pub(super) steps: Vec<Step>,
     pub(super) big: Arc<BigBodies>,
+    pub(super) access: Arc<Access>,
 }
 
 /// A list with its body.
@@ -35,6 +37,13 @@ pub struct Step {
     pub delta: Arc<Body>,
     /// The delta with its epoch, as an event carries it.
     pub event: Arc<Body>,
+}
+
+impl Step {
+    /// The generation that it starts from.
+    pub fn since(&self) -> Generation {
+        Generation(self.generation.0 - 1)
+    }
 }
 
 /// Bodies about all builders or machines: made when first asked for, or by the encoder thread before that.
@@ -66,6 +75,7 @@ impl View {
             workers: OrderedMap::default(),
             steps: Vec::new(),
             big: Arc::default(),
+            access: Arc::default(),
         }
     }
 
@@ -75,6 +85,11 @@ impl View {
 
     pub fn generation(&self) -> Generation {
         self.generation
+    }
+
+    /// The tokens in force.
+    pub fn access(&self) -> &Access {
+        &self.access
     }
 
     /// How many builders have an allocation.

@@ -56,11 +56,6 @@ pub struct Parsed {
     pub bad_names: Vec<Fault>,
 }
 
-/// Reads a JSON body; what it says is wrong names the place.
-pub fn from_json<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Problem> {
-    serde_json::from_slice(body).map_err(|error| malformed(format!("the body is not as it should be: {error}")))
-}
-
 fn malformed(detail: String) -> Problem {
     Problem::bad_request("malformed", detail)
 }

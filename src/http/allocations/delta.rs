@@ -9,6 +9,7 @@ use crate::domain::allocator::{Builders, Delta, Generation, NotKept};
 use crate::engine::views::{Body, DeltaBody, View};
 use crate::http::App;
 use crate::http::negotiate::{GENERATION_HEADER, Version, respond};
+use crate::http::paging::number;
 use crate::http::problem::Problem;
 use crate::http::target;
 
@@ -31,12 +32,10 @@ pub fn is_asked_for(query: &str) -> bool {
 /// `GET /v1/allocations?since=`
 pub async fn delta(request: HttpRequest, app: web::Data<App>) -> Result<HttpResponse, Problem> {
     let query = Query::read(&request, app.views.current().epoch())?;
-    app.limits.read(&request)?;
+    app.admit_read(&request)?;
     if let Some(until) = query.until {
         return difference(&request, &app, query.since, Some(until)).await;
     }
-    let mut generations = app.views.generations();
-    generations.mark_unchanged();
     let view = app.views.current_owned();
     if query.since != view.generation() {
         return since(&request, &app, &view, query.since).await;
@@ -45,10 +44,10 @@ pub async fn delta(request: HttpRequest, app: web::Data<App>) -> Result<HttpResp
         return Ok(empty(&request, &view));
     };
     let _place = app.limits.stream()?;
-    let mut stopping = app.stopping.clone();
+    let (mut generations, mut stopping) = (app.views.generations(), app.stopping.clone());
     tokio::select! {
-        changed = generations.changed() => {
-            changed.map_err(|_| anyhow::anyhow!("the writer has ended"))?;
+        newer = generations.wait_for(|newest| *newest > query.since) => {
+            newer.map_err(|_| anyhow::anyhow!("the writer has ended"))?;
             since(&request, &app, &app.views.current_owned(), query.since).await
         }
         () = tokio::time::sleep_until(Instant::now() + wait) => Ok(nothing_yet(query.since)),
@@ -80,11 +79,7 @@ fn shown(text: Result<std::borrow::Cow<'_, str>, String>) -> String {
 
 /// A generation number in a parameter.
 pub fn generation(request: &HttpRequest, key: &str) -> Result<Option<Generation>, Problem> {
-    let Some(text) = target::text_parameter(request, key).map(shown) else { return Ok(None) };
-    match text.parse() {
-        Ok(number) if text.bytes().all(|byte| byte.is_ascii_digit()) => Ok(Some(Generation(number))),
-        _ => Err(Problem::bad_request("bad_parameter", format!("`{key}` is the number of a generation, not {text:?}"))),
-    }
+    Ok(number(request, key)?.map(Generation))
 }
 
 fn wait(request: &HttpRequest) -> Result<Option<Duration>, Problem> {
@@ -100,7 +95,7 @@ fn wait(request: &HttpRequest) -> Result<Option<Duration>, Problem> {
 /// until the last change, which is what nearly all clients are.
 async fn since(request: &HttpRequest, app: &App, view: &View, since: Generation) -> Result<HttpResponse, Problem> {
     match view.steps().last() {
-        Some(step) if since.next() == step.generation => {
+        Some(step) if step.since() == since => {
             let version = Version { epoch: view.epoch(), since: Some(since), generation: step.generation };
             Ok(respond(request, version, |encoding| step.delta.encoded(encoding)))
         }

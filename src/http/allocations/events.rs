@@ -14,7 +14,9 @@ use crate::domain::Farm;
 use crate::domain::allocator::{Generation, NotKept};
 use crate::engine::views::DeltaBody;
 use crate::http::App;
+use crate::http::negotiate::GENERATION_HEADER;
 use crate::http::problem::Problem;
+use crate::http::target;
 use crate::ports::Fault;
 
 /// A line now and then, so that proxies and clients know that the stream lives.
@@ -26,7 +28,7 @@ const CATCH_UP: u64 = 100;
 /// `GET /v1/allocations/events`: what comes, or with `Last-Event-ID` (or `?since=`) what came after that too.
 pub async fn events(request: HttpRequest, app: web::Data<App>) -> Result<HttpResponse, Problem> {
     let last = last_event_id(&request)?;
-    app.limits.read(&request)?;
+    app.admit_read(&request)?;
     let place = app.limits.stream()?;
     let mut generations = app.views.generations();
     generations.mark_unchanged();
@@ -36,6 +38,7 @@ pub async fn events(request: HttpRequest, app: web::Data<App>) -> Result<HttpRes
 
     let mut response = HttpResponse::Ok();
     response.content_type("text/event-stream");
+    response.insert_header((GENERATION_HEADER, current.0));
     response.insert_header((header::CACHE_CONTROL, "no-store"));
     // Some proxies collect a response before they pass it on.
     response.insert_header(("x-accel-buffering", "no"));
@@ -49,7 +52,7 @@ pub async fn events(request: HttpRequest, app: web::Data<App>) -> Result<HttpRes
 
 fn last_event_id(request: &HttpRequest) -> Result<Option<Generation>, Problem> {
     let Some(id) = request.headers().get("last-event-id") else { return generation(request, "since") };
-    let number = id.to_str().ok().and_then(|id| id.trim().parse().ok());
+    let number = id.to_str().ok().and_then(target::whole_number);
     let bad =
         || Problem::bad_request("bad_parameter", format!("Last-Event-ID is the number of a generation, not {id:?}"));
     number.map(|number| Some(Generation(number))).ok_or_else(bad)
@@ -93,7 +96,7 @@ impl Subscriber {
     /// there, from the replica otherwise.
     async fn fetch(&mut self) -> Result<(), Fault> {
         let view = self.app.views.current_owned();
-        if view.steps().first().is_some_and(|step| step.generation <= self.last.next()) {
+        if view.steps().first().is_some_and(|step| step.since() <= self.last) {
             for step in view.steps().iter().filter(|step| step.generation > self.last) {
                 self.frames.push_back(frame(step.generation, step.event.plain()));
             }

@@ -9,11 +9,8 @@ use crate::domain::allocator::{Entry, Generation};
 use crate::engine::views::Body;
 use crate::http::App;
 use crate::http::negotiate::{Version, respond};
+use crate::http::paging::limit;
 use crate::http::problem::Problem;
-use crate::http::target;
-
-const DEFAULT_LIMIT: usize = 100;
-const MAX_LIMIT: usize = 1000;
 
 /// One page, newest first.
 #[derive(Serialize)]
@@ -37,21 +34,13 @@ struct HistoryEntry {
 pub async fn history(request: HttpRequest, app: web::Data<App>) -> Result<HttpResponse, Problem> {
     let limit = limit(&request)?;
     let before = generation(&request, "before")?;
-    app.limits.read(&request)?;
+    app.admit_read(&request)?;
     let (generation, page) =
         app.engine.ask(move |farm| (farm.allocations.generation(), page(farm, limit, before))).await?;
     let body = serde_json::to_vec(&page).map_err(anyhow::Error::from)?;
     let epoch = app.views.current().epoch().to_owned();
     let version = Version { epoch: &epoch, since: None, generation };
     Ok(respond(&request, version, |encoding| Body::new(body).encoded(encoding)))
-}
-
-fn limit(request: &HttpRequest) -> Result<usize, Problem> {
-    let Some(text) = target::text_parameter(request, "limit") else { return Ok(DEFAULT_LIMIT) };
-    let limit = text.as_ref().ok().and_then(|text| text.parse().ok()).filter(|limit| (1..=MAX_LIMIT).contains(limit));
-    limit.ok_or_else(|| {
-        Problem::bad_request("bad_parameter", format!("`limit` is 1 to {MAX_LIMIT} entries a page, not {text:?}"))
-    })
 }
 
 fn page(farm: &Farm, limit: usize, before: Option<Generation>) -> Page {

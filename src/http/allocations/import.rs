@@ -3,13 +3,14 @@
 use actix_web::{HttpRequest, HttpResponse, web};
 use serde::Serialize;
 
-use super::writes::{check_reason, flag, made, too_large};
+use super::writes::{check_reason, flag, made};
 use crate::adapters::history_file;
 use crate::domain::Timestamp;
 use crate::domain::allocator::{Command, Fault, Generation};
 use crate::http::App;
+use crate::http::auth::Call;
 use crate::http::negotiate::GENERATION_HEADER;
-use crate::http::payload::{Payload, read};
+use crate::http::payload::read_json;
 use crate::http::problem::Problem;
 use crate::http::target;
 
@@ -33,18 +34,15 @@ struct Broken<'a> {
 
 /// `POST /v1/allocations/import?strict=&reason=`
 pub async fn import(request: HttpRequest, app: web::Data<App>, payload: web::Payload) -> Result<HttpResponse, Problem> {
-    app.limits.write(&request)?;
+    app.admit_write(&request)?;
     let strict = flag(&request, "strict")?;
     let reason = target::text_parameter(&request, "reason").and_then(Result::ok).map(std::borrow::Cow::into_owned);
     reason.as_deref().map(check_reason).transpose()?;
-    let lines = match read(payload, app.max_import_bytes).await? {
-        Payload::Whole(body) => {
-            Some(history_file::parse(&body).map_err(|fault| Problem::bad_request("malformed", fault.to_string()))?)
-        }
-        Payload::TooLarge => None,
-    };
-    let author = app.tokens.operator(&request)?;
-    let lines = lines.ok_or_else(|| too_large(app.max_import_bytes))?;
+    let parse =
+        |body: &[u8]| history_file::parse(body).map_err(|fault| Problem::bad_request("malformed", fault.to_string()));
+    let lines = read_json(payload, app.max_import_bytes, parse).await?;
+    let author = app.authorize(&request, Call::Import)?;
+    let lines = lines.into_inner()?;
     let events = app.engine.submit(Command::Import { lines, strict, author, reason }.into()).await?;
 
     let generations: Vec<_> = made(&events).collect();

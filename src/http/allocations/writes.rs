@@ -2,16 +2,17 @@
 
 use std::sync::Arc;
 
-use actix_web::http::{StatusCode, header};
+use actix_web::http::header;
 use actix_web::{HttpRequest, HttpResponse, web};
 
-use super::body::{BuilderBody, Parsed, PatchBody, ReplaceBody, RollbackBody, from_json};
+use super::body::{BuilderBody, Parsed, PatchBody, ReplaceBody, RollbackBody};
 use crate::domain::allocator::{Command, Event, Generation, GenerationMade, Refusal, Write, WriteCommand};
 use crate::domain::{self, Author, BuilderName};
 use crate::engine::views::{Body, DeltaBody};
 use crate::http::App;
+use crate::http::auth::Call;
 use crate::http::negotiate::{GENERATION_HEADER, Version, respond_whole, tags, without_encoding};
-use crate::http::payload::{Payload, read};
+use crate::http::payload::{from_json, read_json};
 use crate::http::problem::Problem;
 use crate::http::target;
 
@@ -76,29 +77,21 @@ async fn write(
     payload: web::Payload,
     parse: impl FnOnce(&[u8]) -> Result<Parsed, Problem>,
 ) -> Result<HttpResponse, Problem> {
-    app.limits.write(request)?;
+    app.admit_write(request)?;
     let flags = (flag(request, "dry_run")?, flag(request, "force")?);
-    let parsed = match read(payload, app.max_body_bytes).await? {
-        Payload::Whole(body) => Some(parse(&body)?),
-        Payload::TooLarge => None,
+    let parse = |body: &[u8]| {
+        let parsed = parse(body)?;
+        parsed.reason.as_deref().map(check_reason).transpose()?;
+        Ok(parsed)
     };
-    if let Some(Parsed { reason: Some(reason), .. }) = &parsed {
-        check_reason(reason)?;
-    }
-    let author = app.tokens.operator(request)?;
+    let parsed = read_json(payload, app.max_body_bytes, parse).await?;
+    let author = app.authorize(request, Call::WriteAllocations)?;
     let expected = expected(request, app.views.current().epoch());
     let actual = app.views.current().generation();
     if let Some(expected) = expected.clone().filter(|expected| !expected.contains(&actual)) {
         return Err(domain::Refusal::from(Refusal::Stale { expected, actual }).into());
     }
-    let parsed = parsed.ok_or_else(|| too_large(app.max_body_bytes))?;
-    carry_out(request, app, parsed, author, expected, flags).await
-}
-
-pub fn too_large(limit: u64) -> Problem {
-    let detail =
-        format!("the body is larger than {limit} bytes; the setting that limits it is in the section [server]");
-    Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", detail)
+    carry_out(request, app, parsed.into_inner()?, author, expected, flags).await
 }
 
 pub fn check_reason(reason: &str) -> Result<(), Problem> {
@@ -119,12 +112,12 @@ pub fn flag(request: &HttpRequest, key: &str) -> Result<bool, Problem> {
 
 /// The generations that `If-Match` names; `None` when any will do.
 fn expected(request: &HttpRequest, epoch: &str) -> Option<Vec<Generation>> {
-    let header = request.headers().get(header::IF_MATCH)?.to_str().unwrap_or("");
-    if tags(header).any(|tag| tag == "*") {
+    let headers = request.headers();
+    if !headers.contains_key(header::IF_MATCH) || tags(headers, header::IF_MATCH).any(|tag| tag == "*") {
         return None;
     }
     let of_ours = |tag: &str| without_encoding(tag).strip_prefix(epoch)?.strip_prefix('-')?.parse().ok();
-    Some(tags(header).filter_map(of_ours).map(Generation).collect())
+    Some(tags(headers, header::IF_MATCH).filter_map(of_ours).map(Generation).collect())
 }
 
 async fn carry_out(
@@ -157,7 +150,7 @@ async fn carry_out(
 pub fn made(events: &[domain::Event]) -> impl Iterator<Item = &GenerationMade> {
     events.iter().filter_map(|event| match event {
         domain::Event::Allocator(Event::GenerationMade(made)) => Some(made),
-        domain::Event::Fleet(_) => None,
+        domain::Event::Fleet(_) | domain::Event::Access(_) => None,
     })
 }
 

@@ -1,9 +1,11 @@
 //! The OpenAPI document: what each path takes and answers, for people, for clients, and for the tests that hold the server to it.
 
+mod access;
 mod allocations;
 mod operating;
 mod operation;
 mod schemas;
+mod workers;
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -22,7 +24,7 @@ The control plane of a CI farm: which workers may run which builder.
 Every path is also answered with a slash at its end. Names are percent-encoded; `+` is a plus sign, in queries too. \
 Answers are compressed with gzip or zstd for clients that accept it. Errors are problem documents (RFC 9457) with a \
 stable `code`; only what is not HTTP at all, such as a `Content-Length` that is no number, is answered with a bare \
-400, 408 or 431. A method that a path does not have is answered 405, a path that is not here 404.
+400, 408 or 431. A method that a path does not have is answered 405, a path that is not here 404. A call under a `Host` that this server does not go by is answered 421.
 
 Every answer but those of the plain allocation reads carries an `X-Request-ID`: the client's own, if it is 1 to 128 \
 visible ASCII characters, and the log names it.";
@@ -52,8 +54,8 @@ fn info() -> Info {
 
 fn paths() -> Paths {
     let mut paths = Paths::new();
-    let described = allocations::operations().into_iter().chain(operating::operations());
-    for (path, item) in described.map(Described::into_path) {
+    let described = [allocations::operations(), workers::operations(), access::operations(), operating::operations()];
+    for (path, item) in described.into_iter().flatten().map(Described::into_path) {
         match paths.paths.get_mut(path) {
             Some(other) => other.merge_operations(item),
             None => drop(paths.paths.insert(path.to_owned(), item)),

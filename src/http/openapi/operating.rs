@@ -22,7 +22,7 @@ pub fn operations() -> Vec<Described> {
         .needs_token()
         .takes([flag("dry_run", "Answer what would change, and change nothing.")])
         .answers(200, json("What changed, or would change.", &["Reloaded"]))
-        .fails(&[400, 401, 422, 429, 500, 503]),
+        .fails(&[400, 401, 403, 422, 429, 500, 503]),
         Described::get("/livez", "isAlive", "Whether the process lives")
             .tag(OPERATING)
             .about("It looks at nothing else, so that no dependency's trouble gets a healthy process killed.")

@@ -19,7 +19,7 @@ const PROBLEM: &str = "application/problem+json";
 pub const LIMITED_READ: &[u16] = &[429, 500];
 
 /// Of any write.
-pub const WRITE: &[u16] = &[400, 401, 413, 422, 429, 500, 503];
+pub const WRITE: &[u16] = &[400, 401, 403, 413, 422, 429, 500, 503];
 
 /// What is said of one path and one method.
 pub struct Described {
@@ -185,13 +185,15 @@ fn problem(status: u16) -> (&'static str, &'static str) {
     match status {
         400 => ("Malformed", "A parameter, a header or the body is not of the form described here."),
         401 => ("Unauthorized", "There is no token, or one that is not known here."),
-        404 => ("NotAllocated", "There is no such allocation."),
+        403 => ("Forbidden", "The token's role is too small, or a page of another origin calls."),
+        404 => ("NotFound", "There is no such thing; of a builder or machine: it has no allocation."),
         405 => ("NotAllowed", "The collection as a whole is only read."),
+        409 => ("Conflict", "What is there already stands in the way; the text says what."),
         410 => ("Gone", "The generation is older than what is kept, ahead of ours, or of another epoch."),
         412 => ("Changed", "Another generation is in force than `If-Match` asks for."),
         413 => ("TooLarge", "The body is larger than the server's settings allow."),
         422 => ("Refused", "Rules are broken; all of them are listed, and nothing has changed."),
-        429 => ("TooMany", "More requests a second than the server's settings allow one address."),
+        429 => ("TooMany", "More requests a second than the server's settings allow one client."),
         503 => ("Unavailable", "Not now: writes stopped after a failed sync, or too many streams are open."),
         _ => ("Broken", "Something broke in the server; its log says more."),
     }
@@ -199,7 +201,7 @@ fn problem(status: u16) -> (&'static str, &'static str) {
 
 /// All statuses that are a problem document, for the components.
 pub fn problems() -> impl Iterator<Item = (&'static str, Response)> {
-    [400, 401, 404, 405, 410, 412, 413, 422, 429, 500, 503].into_iter().map(|status| {
+    [400, 401, 403, 404, 405, 409, 410, 412, 413, 422, 429, 500, 503].into_iter().map(|status| {
         let (name, description) = problem(status);
         let response = ResponseBuilder::new().description(description);
         let response = response.content(PROBLEM, Content::new(Some(reference("Problem"))));

@@ -24,6 +24,15 @@ use utoipa::{OpenApi, ToSchema};
     Rollback,
     Imported,
     Reloaded,
+    Worker,
+    WorkerPage,
+    NewWorker,
+    Why,
+    Named,
+    NewToken,
+    AddedToken,
+    TokenList,
+    AuditPage,
     Problem,
 )))]
 pub struct Schemas;
@@ -231,6 +240,158 @@ pub struct Change {
     was: Option<String>,
     #[schema(nullable = false)]
     becomes: Option<String>,
+}
+
+/// A machine of the fleet.
+#[derive(ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Worker {
+    name: Name,
+    pool: Name,
+    class: WorkerClass,
+    #[schema(required = false)]
+    attributes: BTreeMap<String, String>,
+    state: WorkerState,
+    /// Who set the state, if it is not simply active.
+    #[schema(nullable = false)]
+    author: Option<String>,
+    reason: Option<String>,
+    /// When the state was set.
+    #[schema(nullable = false)]
+    since: Option<Timestamp>,
+    /// Where it comes from.
+    from: WorkerSource,
+    /// That it is dedicated to.
+    builders: BTreeSet<Name>,
+}
+
+#[derive(ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum WorkerClass {
+    Inhouse,
+    Spot,
+    Ondemand,
+}
+
+#[derive(ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum WorkerState {
+    Active,
+    Draining,
+    Quarantined,
+}
+
+#[derive(ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum WorkerSource {
+    File,
+    Api,
+}
+
+/// One page of the fleet, by name.
+#[derive(ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WorkerPage {
+    workers: Vec<Worker>,
+    /// `after` of the next page; null on the last.
+    #[schema(required)]
+    next_after: Option<Name>,
+}
+
+/// A worker to be made or changed.
+#[derive(ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({"pool": "bld-linux64", "class": "spot", "reason": "a new machine"}))]
+pub struct NewWorker {
+    pool: Name,
+    class: Option<WorkerClass>,
+    #[schema(required = false)]
+    attributes: BTreeMap<String, String>,
+    reason: Option<Reason>,
+}
+
+/// Why something is done.
+#[derive(ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Why {
+    reason: Option<Reason>,
+}
+
+/// What is gone.
+#[derive(ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Named {
+    name: Name,
+}
+
+/// A token to be made.
+#[derive(ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({"name": "master-3", "role": "master"}))]
+pub struct NewToken {
+    name: Name,
+    role: Role,
+}
+
+#[derive(ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    Worker,
+    Master,
+    Operator,
+}
+
+/// The only time that a token is shown.
+#[derive(ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AddedToken {
+    name: Name,
+    role: Role,
+    token: String,
+}
+
+/// All tokens, without their secrets.
+#[derive(ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TokenList {
+    tokens: Vec<ListedToken>,
+}
+
+#[derive(ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ListedToken {
+    name: Name,
+    role: Role,
+    added_by: String,
+    added_at: Timestamp,
+}
+
+/// One page of the audit log.
+#[derive(ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AuditPage {
+    /// Newest first.
+    entries: Vec<AuditLine>,
+    /// `before` of the next page; null on the last.
+    #[schema(required)]
+    next_before: Option<u64>,
+}
+
+/// Who did what to what, when and why.
+#[derive(ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AuditLine {
+    /// Of the journal's record.
+    seq: u64,
+    time: Timestamp,
+    author: String,
+    /// Stable, unlike the texts.
+    #[schema(pattern = "^[a-z]+\\.[a-z]+$")]
+    action: String,
+    target: String,
+    #[schema(required)]
+    reason: Option<String>,
+    detail: String,
 }
 
 /// What went wrong, as of RFC 9457.

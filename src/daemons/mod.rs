@@ -1,0 +1,5 @@
+//! What runs beside requests: daemons look at the world and at the farm, plan, and submit commands.
+
+mod farm_file;
+
+pub use farm_file::{FarmFileDaemon, ReadDefinition, ReloadError, Reloaded};

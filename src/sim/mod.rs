@@ -1,0 +1,5 @@
+//! Made-up farms, for benchmarks and tests: the same arguments give the same farm.
+
+mod scale;
+
+pub use scale::{farm_file, many_builders};

@@ -1,0 +1,16 @@
+//! What the allocator's reads promise, asked of the real binary over a socket.
+
+mod boxes;
+mod changes;
+mod commands;
+mod events;
+mod hostile;
+mod limits;
+mod load;
+mod model;
+mod mozilla;
+mod names;
+mod swaps;
+mod table;
+mod transport;
+mod versions;
