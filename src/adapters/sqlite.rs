@@ -6,7 +6,6 @@ use std::time::Duration;
 use anyhow::{Context, anyhow, bail};
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior, params};
 
-use super::random::random_hex;
 use crate::domain::Timestamp;
 use crate::ports::{Fault, Journal, Record, Records};
 
@@ -85,7 +84,7 @@ impl SqliteJournal {
 
     fn renew_epoch(&self) -> Result<(), Fault> {
         let sql = "INSERT INTO meta (key, value) VALUES ('epoch', ?1) ON CONFLICT DO UPDATE SET value = ?1";
-        self.connection.execute(sql, [random_hex::<4>()?])?;
+        self.connection.execute(sql, [new_epoch()?])?;
         Ok(())
     }
 
@@ -198,6 +197,10 @@ impl Records for SqliteRecords {
         };
         read().map_err(|error| explain(&self.path, error))
     }
+}
+
+fn new_epoch() -> Result<String, Fault> {
+    Ok(format!("{:08x}", getrandom::u32().context("the system's random source failed")?))
 }
 
 fn checksum(record: &Record) -> u32 {

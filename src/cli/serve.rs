@@ -179,7 +179,13 @@ async fn prepare(running: &Running, farm_file: FarmFile, import: Option<&Path>) 
 /// start: whoever may write to that folder may do everything anyway. A token
 /// that was revoked stays so, though the file still has it.
 async fn admit_operator(running: &Running) -> anyhow::Result<()> {
-    let (token, is_new) = running.data.operator_token()?;
+    let (token, is_new) = match running.data.operator_token()? {
+        Some(token) => (token, false),
+        None => (http::new_token()?, true),
+    };
+    if is_new {
+        running.data.leave_operator_token(&token)?;
+    }
     let (name, hash) = (TokenName::parse("operator")?, http::hash(&token));
     let view = running.views.current_owned();
     // A crash between the file and the record leaves a farm without any token.

@@ -5,11 +5,10 @@ use actix_web::{HttpRequest, HttpResponse, web};
 use serde::{Deserialize, Serialize};
 
 use super::App;
-use super::auth::{Call, hash};
+use super::auth::{Call, hash, new_token};
 use super::payload::{from_json, read_json};
 use super::problem::Problem;
 use super::target;
-use crate::adapters::random::random_hex;
 use crate::domain::access::{Command, Role};
 use crate::domain::{Author, Timestamp, TokenName};
 
@@ -44,7 +43,7 @@ pub async fn add(request: HttpRequest, app: web::Data<App>, body: web::Payload) 
     let NewToken { name, role } = parsed.into_inner()?;
     let name = TokenName::parse(&name)
         .map_err(|error| Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "bad_name", format!("{name:?}: {error}")))?;
-    let token = format!("jz_{}", random_hex::<24>()?);
+    let token = new_token()?;
     let command = Command::Add { name: name.clone(), role, hash: hash(&token), author };
     app.engine.submit(command.into()).await?;
     Ok(HttpResponse::Created().json(Added { name: &name, role, token: &token }))

@@ -55,7 +55,8 @@ fn every_delta_turns_its_blob_into_the_next() {
     let mut events = Events::open(&boxes.server, "/v1/allocations/events", &["Last-Event-ID: 0"]);
     let mut connection = boxes.server.connect();
     let mut read = |since: u64, query: &str| {
-        let response = connection.request("GET", &format!("/v1/allocations?since={since}{query}"), &["Host: farm"]);
+        let response =
+            connection.request("GET", &format!("/v1/allocations?since={since}{query}"), &["Host: localhost"]);
         assert_eq!(response.status, 200, "{since}{query}: {response:?}");
         response.json()
     };
