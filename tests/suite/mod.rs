@@ -1,9 +1,13 @@
 //! All integration tests, and what they share.
 
+<<<<<<< HEAD
 mod api;
+=======
+mod client;
+mod durability;
+>>>>>>> main
 mod faults;
 mod reads;
-#[expect(dead_code, reason = "for the tests of the server, which come with it")]
 mod server;
 mod tidy;
 mod wire;
