@@ -17,6 +17,7 @@ use super::{audit, farm, health, metrics, openapi, tokens, workers};
 pub fn configure(config: &mut web::ServiceConfig, methods: &BTreeMap<String, String>) {
     let plain = |path| plain(path, methods);
     let named = |path| named(path, methods);
+    let below = |path| below(path, methods);
     let since = fn_guard(|context| delta::is_asked_for(context.head().uri.query().unwrap_or("")));
     config
         // The reads that masters make all the time: nothing is wrapped around them.
@@ -41,11 +42,15 @@ pub fn configure(config: &mut web::ServiceConfig, methods: &BTreeMap<String, Str
         .service(plain("/v1/allocations/import").route(guard(web::post().to(import::import))))
         .service(plain("/v1/farm/reload").route(guard(web::post().to(farm::reload))))
         .service(
-            named("/v1/tokens")
+            plain("/v1/tokens")
                 .route(guard(read().to(tokens::list)))
                 .route(guard(web::post().to(tokens::add)))
                 .route(guard(web::delete().to(tokens::revoke))),
         )
+        .service(below("/v1/tokens/{name}").route(guard(web::delete().to(tokens::revoke))))
+        .service(below("/v1/workers/{name}/drain").route(guard(web::post().to(workers::set_duty))))
+        .service(below("/v1/workers/{name}/quarantine").route(guard(web::post().to(workers::set_duty))))
+        .service(below("/v1/workers/{name}/release").route(guard(web::post().to(workers::set_duty))))
         .service(
             named("/v1/workers")
                 .route(guard(read().to(workers::workers)))
@@ -69,6 +74,12 @@ fn plain(path: &str, methods: &BTreeMap<String, String>) -> Resource {
 /// A collection and, below it, names of every kind, slashes and line breaks included.
 fn named(path: &str, methods: &BTreeMap<String, String>) -> Resource {
     resource(path, vec![path.to_owned(), format!("{path}/"), format!("{path}/{{name:[\\s\\S]*}}")], methods)
+}
+
+/// Names of every kind without the collection, for paths that have methods of their own.
+fn below(path: &str, methods: &BTreeMap<String, String>) -> Resource {
+    let pattern = path.replace("{name}", "{name:[\\s\\S]*}");
+    resource(path, vec![format!("{pattern}/"), pattern], methods)
 }
 
 /// Any method without a route of its own is answered with those that have one.

@@ -1,5 +1,6 @@
 //! All integration tests, and what they share.
 
+mod api;
 mod client;
 mod durability;
 mod faults;

@@ -36,7 +36,7 @@ struct Broken<'a> {
 pub async fn import(request: HttpRequest, app: web::Data<App>, payload: web::Payload) -> Result<HttpResponse, Problem> {
     app.admit_write(&request)?;
     let strict = flag(&request, "strict")?;
-    let reason = target::text_parameter(&request, "reason").and_then(Result::ok).map(std::borrow::Cow::into_owned);
+    let reason = target::text_parameter(&request, "reason");
     reason.as_deref().map(check_reason).transpose()?;
     let parse =
         |body: &[u8]| history_file::parse(body).map_err(|fault| Problem::bad_request("malformed", fault.to_string()));

@@ -50,7 +50,7 @@ pub async fn delete_builder(
     payload: web::Payload,
 ) -> Result<HttpResponse, Problem> {
     let name = target::name(&request).ok_or_else(no_name)?;
-    let reason = target::text_parameter(&request, "reason").and_then(Result::ok).map(std::borrow::Cow::into_owned);
+    let reason = target::text_parameter(&request, "reason");
     let parse = |_: &[u8]| match BuilderName::parse_bytes(&name) {
         Ok(builder) => Ok(Parsed { write: Write::Delete(builder), reason, bad_names: Vec::new() }),
         Err(error) => Err(Problem::not_found("not_allocated", format!("such a builder cannot exist: {error}"))),
@@ -103,9 +103,9 @@ pub fn check_reason(reason: &str) -> Result<(), Problem> {
 
 /// A query parameter that is `true` or `false`.
 pub fn flag(request: &HttpRequest, key: &str) -> Result<bool, Problem> {
-    match target::text_parameter(request, key).as_ref().map(|value| value.as_deref()) {
-        None | Some(Ok("false")) => Ok(false),
-        Some(Ok("true")) => Ok(true),
+    match target::text_parameter(request, key).as_deref() {
+        None | Some("false") => Ok(false),
+        Some("true") => Ok(true),
         Some(other) => Err(Problem::bad_request("bad_parameter", format!("`{key}` is true or false, not {other:?}"))),
     }
 }
