@@ -82,6 +82,13 @@ pub struct Problem {
     faults: Vec<Fault>,
 }
 
+impl Problem {
+    /// The detail says the same as the faults, on one long line.
+    fn only_rules(&self) -> bool {
+        self.code.as_deref() == Some("rules_broken")
+    }
+}
+
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let what = if self.status >= 500 { "the server cannot answer" } else { "the server refuses" };
@@ -89,9 +96,13 @@ impl fmt::Display for Problem {
         write!(f, "{what} ({}{code}): ", self.status)?;
         match self.faults.as_slice() {
             [] => f.write_str(&self.detail),
-            [fault] => f.write_str(&printable(&fault.to_string())),
+            [fault] if self.only_rules() => f.write_str(&printable(&fault.to_string())),
             faults => {
-                write!(f, "{} broken rules", faults.len())?;
+                if self.only_rules() {
+                    write!(f, "{} broken rules", faults.len())?;
+                } else {
+                    f.write_str(&self.detail)?;
+                }
                 faults.iter().try_for_each(|fault| write!(f, "\n  {}", printable(&fault.to_string())))
             }
         }

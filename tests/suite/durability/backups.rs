@@ -106,7 +106,7 @@ fn a_restore_that_could_destroy_or_mislead_is_refused() {
     fs::copy(&file, &damaged).unwrap();
     flip_a_bit(Path::new(&damaged), "one-3");
     let empty = Home::new(FARM);
-    refuses(&empty, &damaged, &["damaged", "record 5", "cannot be restored"]);
+    refuses(&empty, &damaged, &["damaged", "record 6", "cannot be restored"]);
     fs::write(&damaged, &fs::read(&file).unwrap()[..5000]).unwrap();
     refuses(&empty, &damaged, &["damaged", "cannot be restored"]);
     fs::write(&damaged, "").unwrap();
@@ -134,12 +134,13 @@ fn a_journal_is_read_while_it_is_written() {
     assert_eq!(lines(&home, &["journal", "tail", "-n", "2"]), all[all.len() - 2..]);
     assert_eq!(lines(&home, &["journal", "tail"]).len(), 10);
     assert_eq!(all[0]["body"]["event"]["fleet"]["defined"]["definition"]["name"], "small");
-    let made = &all[1]["body"]["event"]["allocator"]["generation_made"];
+    assert_eq!(all[1]["body"]["event"]["access"]["token_added"]["name"], "operator");
+    let made = &all[2]["body"]["event"]["allocator"]["generation_made"];
     assert_eq!(
-        (&all[1]["body"]["v"], &made["generation"], &made["author"]),
+        (&all[2]["body"]["v"], &made["generation"], &made["author"]),
         (&1.into(), &1.into(), &"operator".into())
     );
-    assert_eq!(made["time"], all[1]["time"]);
+    assert_eq!(made["time"], all[2]["time"]);
 }
 
 /// What a command prints, as JSON lines.

@@ -58,11 +58,11 @@ fn a_damaged_record_is_named_and_nothing_is_changed() {
     with_sql(&home, |_| ());
     // The farm's definition is record 1.
     flip_a_bit(&journal(&home), "before-2");
-    assert_refused(&home, &["journal.sqlite is damaged", "record 4 ", "checksum", "jacuzzi restore"]);
+    assert_refused(&home, &["journal.sqlite is damaged", "record 5 ", "checksum", "jacuzzi restore"]);
     let verdict = run(&home, &["journal", "verify"]);
     let words = String::from_utf8(verdict.stderr).unwrap();
     assert_eq!(verdict.status.code(), Some(1), "{words}");
-    assert!(words.contains("record 4 does not fit its checksum"), "{words}");
+    assert!(words.contains("record 5 does not fit its checksum"), "{words}");
 }
 
 #[test]
@@ -93,11 +93,11 @@ fn what_a_newer_program_wrote_is_left_to_it() {
 
     let (home, _) = killed_after(2);
     with_sql(&home, |sql| append(sql, r#"{"v":99,"event":{"allocator":{"lent":{}}}}"#));
-    assert_refused(&home, &["journal.sqlite", "record 4 has version 99", "reads up to 1", newer[0]]);
+    assert_refused(&home, &["journal.sqlite", "record 5 has version 99", "reads up to 1", newer[0]]);
 
     let (home, _) = killed_after(2);
     with_sql(&home, |sql| append(sql, r#"{"v":1,"event":{"dispatcher":{"submitted":{}}}}"#));
-    assert_refused(&home, &["journal.sqlite", "record 4 is not understood", "`dispatcher`", "newer jacuzzi"]);
+    assert_refused(&home, &["journal.sqlite", "record 5 is not understood", "`dispatcher`", "newer jacuzzi"]);
 }
 
 #[test]
@@ -146,14 +146,14 @@ fn a_damaged_snapshot_is_passed_over() {
     let newest = snapshots(&home).pop().unwrap();
     cut_off(&newest, 3);
     starts_with(&home, &mut ledger);
-    assert!(home.log().contains("passing over the snapshot of record 9"), "{}", home.log());
+    assert!(home.log().contains("passing over the snapshot of record 10"), "{}", home.log());
 
     let (home, mut ledger) = stopped_twice();
     for snapshot in snapshots(&home) {
         flip_a_bit(&snapshot, "first-1");
     }
     starts_with(&home, &mut ledger);
-    for record in ["record 5", "record 9"] {
+    for record in ["record 6", "record 10"] {
         assert!(home.log().contains(&format!("passing over the snapshot of {record}: ")), "{}", home.log());
     }
 }
@@ -177,8 +177,8 @@ fn a_snapshot_that_was_cut_short_by_a_crash_is_no_snapshot() {
 #[test]
 fn a_journal_that_lacks_what_a_snapshot_has_is_refused() {
     let (home, _) = stopped_twice();
-    with_sql(&home, |sql| assert_eq!(sql.execute("DELETE FROM journal WHERE seq > 7", []), Ok(2)));
-    assert_refused(&home, &["journal ends at record 7", "after record 9", "records 8 to 9", "jacuzzi restore"]);
+    with_sql(&home, |sql| assert_eq!(sql.execute("DELETE FROM journal WHERE seq > 8", []), Ok(2)));
+    assert_refused(&home, &["journal ends at record 8", "after record 10", "records 9 to 10", "jacuzzi restore"]);
     // What the message offers.
     fs::remove_file(snapshots(&home).pop().unwrap()).unwrap();
     let server = serve(&home, NO_SNAPSHOT).start();
