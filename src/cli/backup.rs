@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use clap::Args;
 
-use super::globals::{DEFAULT_DATA_DIR, Globals};
+use super::globals::Globals;
 use super::journal;
 use super::print::say;
 use crate::adapters::data_folder::{DataFolder, journal_path};
@@ -37,7 +37,7 @@ impl Backup {
         let unfinished = beside(&self.file, "unfinished")?;
         // Left over from a backup that was interrupted.
         fs::remove_file(&unfinished).ok();
-        let copied = journal::open(globals.data_dir.as_deref())?.copy_to(&unfinished);
+        let copied = journal::open(globals)?.copy_to(&unfinished);
         let checked = copied.and_then(|()| summary(&unfinished));
         let kept = checked.and_then(|summary| {
             fs::rename(&unfinished, &self.file)?;
@@ -55,7 +55,7 @@ impl Backup {
 
 impl Restore {
     pub(super) fn run(self, globals: &Globals) -> anyhow::Result<()> {
-        let folder = globals.data_dir.as_deref().unwrap_or(Path::new(DEFAULT_DATA_DIR));
+        let folder = &globals.data_folder();
         let shown = folder.display();
         if fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some()) {
             bail!("{shown} is not empty: restore into a new folder, then start the server with that one");

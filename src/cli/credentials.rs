@@ -3,11 +3,11 @@
 use std::env;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use thiserror::Error;
 
-use super::globals::{DEFAULT_DATA_DIR, Globals};
+use super::globals::Globals;
 use crate::adapters::data_folder::TOKEN_FILE;
 
 const VARIABLE: &str = "JACUZZI_TOKEN";
@@ -33,12 +33,10 @@ pub(super) fn token(globals: &Globals) -> Result<String, NoToken> {
         return checked(&token, VARIABLE.to_owned());
     }
     // A token never goes to another machine unless somebody said which.
-    let folder = match &globals.data_dir {
-        Some(folder) => folder,
-        None if globals.server.is_loopback() => Path::new(DEFAULT_DATA_DIR),
-        None => return Err(NoToken::Elsewhere),
-    };
-    let path = folder.join(TOKEN_FILE);
+    if globals.data_dir.is_none() && !globals.server.is_loopback() {
+        return Err(NoToken::Elsewhere);
+    }
+    let path = globals.data_folder().join(TOKEN_FILE);
     match fs::read_to_string(&path) {
         Ok(text) => checked(&text, path.display().to_string()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Err(NoToken::NoFile(path)),

@@ -1,5 +1,6 @@
 //! Flags that every command takes.
 
+use std::env;
 use std::fmt;
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -11,6 +12,9 @@ use thiserror::Error;
 use ureq::http::Uri;
 
 use super::trust::Authorities;
+
+/// The setting of the data folder in the environment.
+const DATA_DIR_VARIABLE: &str = "JACUZZI__DATA__DIR";
 
 /// The data folder of a server that is told no other.
 pub const DEFAULT_DATA_DIR: &str = "jacuzzi-data";
@@ -25,7 +29,7 @@ pub struct Globals {
     #[arg(long, global = true, value_name = "FILE", env = "JACUZZI_CA")]
     pub ca: Option<Authorities>,
 
-    /// The server's data folder; writes find operator.token there [default: jacuzzi-data]
+    /// The server's data folder; writes find operator.token there [default: $JACUZZI__DATA__DIR, or jacuzzi-data]
     ///
     /// The token in JACUZZI_TOKEN goes before it. The default folder's token is
     /// sent to a server on this machine only.
@@ -38,6 +42,12 @@ pub struct Globals {
 }
 
 impl Globals {
+    /// The data folder of a server on this machine: the flag's, the environment's as `serve` reads it, the usual one.
+    pub(super) fn data_folder(&self) -> PathBuf {
+        let from_environment = || env::var_os(DATA_DIR_VARIABLE).map(PathBuf::from);
+        self.data_dir.clone().or_else(from_environment).unwrap_or_else(|| DEFAULT_DATA_DIR.into())
+    }
+
     /// `--data-dir` as a setting.
     pub(super) fn data_dir_flag(&self) -> anyhow::Result<Option<(&'static str, String)>> {
         let Some(dir) = &self.data_dir else { return Ok(None) };

@@ -1,14 +1,13 @@
 //! `jacuzzi journal`: check and read the journal of a data folder, also while its server runs.
 
 use std::io::Write;
-use std::path::Path;
 
 use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::globals::{DEFAULT_DATA_DIR, Globals};
+use super::globals::Globals;
 use super::print::say;
 use crate::adapters::data_folder::journal_path;
 use crate::adapters::sqlite::SqliteJournal;
@@ -51,7 +50,7 @@ struct Line<'a> {
 
 impl Journal {
     pub(super) fn run(self, globals: &Globals, out: &mut dyn Write) -> anyhow::Result<()> {
-        let mut journal = open(globals.data_dir.as_deref())?;
+        let mut journal = open(globals)?;
         match self.action {
             Action::Verify => verify(&mut journal),
             Action::Tail { lines } => {
@@ -64,8 +63,8 @@ impl Journal {
 }
 
 /// The journal of a data folder, to be read.
-pub(super) fn open(data_dir: Option<&Path>) -> Result<SqliteJournal, Fault> {
-    SqliteJournal::open_to_read(&journal_path(data_dir.unwrap_or(Path::new(DEFAULT_DATA_DIR))))
+pub(super) fn open(globals: &Globals) -> Result<SqliteJournal, Fault> {
+    SqliteJournal::open_to_read(&journal_path(&globals.data_folder()))
 }
 
 /// Reads all of it the way that a start without a snapshot would.

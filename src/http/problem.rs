@@ -165,6 +165,9 @@ impl From<SubmitError<Refusal>> for Problem {
 
 impl From<Fault> for Problem {
     fn from(fault: Fault) -> Self {
-        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "fault", format!("{fault:#}"))
+        // The causes name paths and the like, which are for the operators alone.
+        tracing::error!("{fault:#}");
+        let detail = "something broke in the server; its log says more, under the id of this request";
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "fault", detail)
     }
 }
