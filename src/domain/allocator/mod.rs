@@ -2,8 +2,11 @@
 
 mod decide;
 mod history;
+mod peaks;
 mod rules;
 mod state;
+#[cfg(test)]
+mod tests;
 mod write;
 
 use std::collections::BTreeMap;

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -11,10 +10,6 @@ use super::write::Difference;
 use crate::domain::fleet::Fleet;
 use crate::domain::names::{BuilderName, WorkerName};
 use crate::domain::time::Timestamp;
-
-/// A shrink is measured against the most machines in force since this long ago,
-/// so that many small writes do not evade the rule.
-const SHRINK_WINDOW: Duration = Duration::from_secs(3600);
 
 /// Losing so many machines is never a shrink: small farms could not change otherwise.
 const SHRINK_ALWAYS_ALLOWED: u64 = 10;
@@ -208,7 +203,7 @@ fn judge_shrink(fleet: &Fleet, now: &Allocations, becomes: u64, at: Timestamp) -
         return None;
     }
     let max_shrink_percent = fleet.definition().allocations.max_shrink_percent;
-    let most = most_in_force(now, at.before(SHRINK_WINDOW));
+    let most = now.most_workers_since_an_hour_before(at);
     let lost = most.saturating_sub(becomes);
     let too_much = lost * 100 > most * max_shrink_percent && lost > SHRINK_ALWAYS_ALLOWED;
     too_much.then_some(Fault {
@@ -217,17 +212,4 @@ fn judge_shrink(fleet: &Fleet, now: &Allocations, becomes: u64, at: Timestamp) -
         machine: None,
         value: Some(FaultValue::Machines { most, becomes, max_shrink_percent }),
     })
-}
-
-/// The most distinct workers that were allocated at once since a moment, or
-/// since the last forced write if that was later.
-fn most_in_force(now: &Allocations, since: Timestamp) -> u64 {
-    let mut most = 0;
-    for entry in now.entries() {
-        most = most.max(entry.allocated);
-        if entry.forced || entry.time <= since {
-            break;
-        }
-    }
-    most
 }
