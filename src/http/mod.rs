@@ -13,10 +13,12 @@ pub mod openapi;
 mod paging;
 mod payload;
 mod problem;
+mod reason;
 mod request_log;
 mod routes;
 mod target;
 mod tokens;
+mod unique;
 mod workers;
 
 use std::net::TcpListener;

@@ -8,7 +8,7 @@ use super::App;
 use super::auth::{Call, hash};
 use super::payload::{from_json, read_json};
 use super::problem::Problem;
-use super::target;
+use super::{reason, target};
 use crate::adapters::random::random_hex;
 use crate::domain::access::{Command, Role};
 use crate::domain::{Author, Timestamp, TokenName};
@@ -18,6 +18,7 @@ use crate::domain::{Author, Timestamp, TokenName};
 struct NewToken {
     name: String,
     role: Role,
+    reason: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -38,20 +39,28 @@ struct Listed {
 
 /// `POST /v1/tokens`
 pub async fn add(request: HttpRequest, app: web::Data<App>, body: web::Payload) -> Result<HttpResponse, Problem> {
+    of_collection(&request)?;
     app.admit_write(&request)?;
-    let parsed = read_json(body, app.max_body_bytes, from_json::<NewToken>).await?;
+    let parse = |body: &[u8]| {
+        let body = from_json::<NewToken>(body)?;
+        reason::check(body.reason.as_deref())?;
+        Ok(body)
+    };
+    let parsed = read_json(body, app.max_body_bytes, parse).await?;
     let author = app.authorize(&request, Call::ManageTokens)?;
-    let NewToken { name, role } = parsed.into_inner()?;
+    let NewToken { name, role, reason } = parsed.into_inner()?;
     let name = TokenName::parse(&name)
         .map_err(|error| Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "bad_name", format!("{name:?}: {error}")))?;
     let token = format!("jz_{}", random_hex::<24>()?);
-    let command = Command::Add { name: name.clone(), role, hash: hash(&token), author };
+    let command = Command::Add { name: name.clone(), role, hash: hash(&token), author, reason };
     app.engine.submit(command.into()).await?;
     Ok(HttpResponse::Created().json(Added { name: &name, role, token: &token }))
 }
 
 /// `GET /v1/tokens`
 pub async fn list(request: HttpRequest, app: web::Data<App>) -> Result<HttpResponse, Problem> {
+    of_collection(&request)?;
+    app.admit_read(&request)?;
     app.authorize(&request, Call::ManageTokens)?;
     let view = app.views.current();
     let listed = |(name, token): (&TokenName, &crate::domain::access::Token)| Listed {
@@ -67,10 +76,19 @@ pub async fn list(request: HttpRequest, app: web::Data<App>) -> Result<HttpRespo
 /// `DELETE /v1/tokens/<name>`
 pub async fn revoke(request: HttpRequest, app: web::Data<App>) -> Result<HttpResponse, Problem> {
     app.admit_write(&request)?;
+    let reason = reason::parameter(&request)?;
     let author = app.authorize(&request, Call::ManageTokens)?;
     let bytes = target::name(&request).unwrap_or_default();
     let name = TokenName::parse_bytes(&bytes)
         .map_err(|error| Problem::not_found("no_such_token", format!("such a token cannot exist: {error}")))?;
-    app.engine.submit(Command::Revoke { name: name.clone(), author }.into()).await?;
+    app.engine.submit(Command::Revoke { name: name.clone(), author, reason }.into()).await?;
     Ok(HttpResponse::Ok().json(serde_json::json!({ "name": name })))
+}
+
+/// One token can only be revoked: nothing of it is left to be read.
+fn of_collection(request: &HttpRequest) -> Result<(), Problem> {
+    match target::name(request) {
+        None => Ok(()),
+        Some(_) => Err(Problem::method_not_allowed("DELETE", "a single token can only be revoked")),
+    }
 }

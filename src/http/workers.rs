@@ -4,15 +4,14 @@ use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse, web};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
 use super::App;
-use super::allocations::writes::check_reason;
 use super::auth::Call;
 use super::paging::limit;
 use super::payload::{from_json, read_json};
 use super::problem::Problem;
-use super::target;
+use super::unique::Unique;
+use super::{reason, target};
 use crate::domain::fleet::{Command, Duty, Worker, WorkerClass};
 use crate::domain::{Author, BuilderName, Farm, PoolName, Timestamp, WorkerName};
 
@@ -50,7 +49,7 @@ struct PutBody {
     pool: String,
     class: Option<WorkerClass>,
     #[serde(default)]
-    attributes: BTreeMap<String, String>,
+    attributes: Unique<String>,
     reason: Option<String>,
 }
 
@@ -93,10 +92,14 @@ async fn list(request: &HttpRequest, app: &App) -> Result<HttpResponse, Problem>
 /// `PUT /v1/workers/<name>`
 pub async fn put(request: HttpRequest, app: web::Data<App>, body: web::Payload) -> Result<HttpResponse, Problem> {
     app.admit_write(&request)?;
-    let parsed = read_json(body, app.max_body_bytes, from_json::<PutBody>).await?;
+    let parse = |body: &[u8]| {
+        let body = from_json::<PutBody>(body)?;
+        reason::check(body.reason.as_deref())?;
+        Ok(body)
+    };
+    let parsed = read_json(body, app.max_body_bytes, parse).await?;
     let author = app.authorize(&request, Call::ManageWorkers)?;
     let PutBody { pool, class, attributes, reason } = parsed.into_inner()?;
-    reason.as_deref().map(check_reason).transpose()?;
     let bad_name = |detail: String| Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "bad_name", detail);
     let name = target::name(&request).ok_or_else(|| bad_name("name one worker".into()))?;
     let name = WorkerName::parse_bytes(&name).map_err(|error| bad_name(format!("the worker's name: {error}")))?;
@@ -106,7 +109,7 @@ pub async fn put(request: HttpRequest, app: web::Data<App>, body: web::Payload) 
         None => pool_class(&app, pool.clone()).await?,
     };
     let is_new = show(&app, &name).await?.is_none();
-    let worker = Worker { pool, class, attributes };
+    let worker = Worker { pool, class, attributes: attributes.0 };
     app.engine.submit(Command::PutWorker { name: name.clone(), worker, author, reason }.into()).await?;
     answer(&app, &name, if is_new { StatusCode::CREATED } else { StatusCode::OK }).await
 }
@@ -114,9 +117,8 @@ pub async fn put(request: HttpRequest, app: web::Data<App>, body: web::Payload) 
 /// `DELETE /v1/workers/<name>`
 pub async fn delete(request: HttpRequest, app: web::Data<App>) -> Result<HttpResponse, Problem> {
     app.admit_write(&request)?;
+    let reason = reason::parameter(&request)?;
     let author = app.authorize(&request, Call::ManageWorkers)?;
-    let reason = target::text_parameter(&request, "reason").and_then(Result::ok).map(Cow::into_owned);
-    reason.as_deref().map(check_reason).transpose()?;
     let name = target::name(&request).unwrap_or_default();
     let name = WorkerName::parse_bytes(&name).map_err(|_| no_such_worker(&String::from_utf8_lossy(&name)))?;
     app.engine.submit(Command::RemoveWorker { name: name.clone(), author, reason }.into()).await?;
@@ -126,11 +128,14 @@ pub async fn delete(request: HttpRequest, app: web::Data<App>) -> Result<HttpRes
 /// `POST /v1/workers/<name>/drain`, `…/quarantine`, `…/release`
 pub async fn set_duty(request: HttpRequest, app: web::Data<App>, body: web::Payload) -> Result<HttpResponse, Problem> {
     app.admit_write(&request)?;
-    let parse = |body: &[u8]| if body.is_empty() { Ok(ReasonBody::default()) } else { from_json(body) };
+    let parse = |body: &[u8]| {
+        let body: ReasonBody = if body.is_empty() { ReasonBody::default() } else { from_json(body)? };
+        reason::check(body.reason.as_deref())?;
+        Ok(body)
+    };
     let parsed = read_json(body, app.max_body_bytes, parse).await?;
     let author = app.authorize(&request, Call::ManageWorkers)?;
     let ReasonBody { reason } = parsed.into_inner()?;
-    reason.as_deref().map(check_reason).transpose()?;
     let target = target::name_and_action(&request).and_then(|(name, action)| Some((name, action_duty(&action)?)));
     let (name, duty) = target.ok_or_else(|| {
         Problem::not_found("no_such_path", "what can be done to a worker is drain, quarantine and release")

@@ -331,6 +331,7 @@ pub struct Named {
 pub struct NewToken {
     name: Name,
     role: Role,
+    reason: Option<Reason>,
 }
 
 #[derive(ToSchema)]
