@@ -43,6 +43,9 @@ impl fmt::Display for Generation {
     }
 }
 
+/// How many faults the text of a refusal spells out; its list has them all.
+const FAULTS_TOLD: usize = 100;
+
 /// Builder → its dedicated workers.
 pub type Builders = BTreeMap<BuilderName, Vec<WorkerName>>;
 
@@ -133,7 +136,10 @@ pub enum Refusal {
 }
 
 fn list_faults(faults: &[Fault]) -> String {
-    let texts: Vec<_> = faults.iter().map(ToString::to_string).collect();
+    let mut texts: Vec<_> = faults.iter().take(FAULTS_TOLD).map(ToString::to_string).collect();
+    if faults.len() > FAULTS_TOLD {
+        texts.push(format!("and {} more", faults.len() - FAULTS_TOLD));
+    }
     texts.join("; ")
 }
 
