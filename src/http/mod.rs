@@ -11,14 +11,15 @@ mod metrics;
 mod negotiate;
 pub mod openapi;
 mod paging;
+mod parameters;
 mod payload;
 mod problem;
 mod reason;
 mod request_log;
 mod routes;
+mod strict;
 mod target;
 mod tokens;
-mod unique;
 mod workers;
 
 use std::net::TcpListener;

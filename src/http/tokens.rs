@@ -6,8 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use super::App;
 use super::auth::{Call, hash};
+use super::parameters::only_parameters;
 use super::payload::{from_json, read_json};
 use super::problem::Problem;
+use super::strict::Word;
 use super::{reason, target};
 use crate::adapters::random::random_hex;
 use crate::domain::access::{Command, Role};
@@ -17,7 +19,7 @@ use crate::domain::{Author, Timestamp, TokenName};
 #[serde(deny_unknown_fields)]
 struct NewToken {
     name: String,
-    role: Role,
+    role: Word<Role>,
     reason: Option<String>,
 }
 
@@ -41,6 +43,7 @@ struct Listed {
 pub async fn add(request: HttpRequest, app: web::Data<App>, body: web::Payload) -> Result<HttpResponse, Problem> {
     of_collection(&request)?;
     app.admit_write(&request)?;
+    only_parameters(&request, &[])?;
     let parse = |body: &[u8]| {
         let body = from_json::<NewToken>(body)?;
         reason::check(body.reason.as_deref())?;
@@ -48,7 +51,7 @@ pub async fn add(request: HttpRequest, app: web::Data<App>, body: web::Payload) 
     };
     let parsed = read_json(body, app.max_body_bytes, parse).await?;
     let author = app.authorize(&request, Call::ManageTokens)?;
-    let NewToken { name, role, reason } = parsed.into_inner()?;
+    let NewToken { name, role: Word(role), reason } = parsed.into_inner()?;
     let name = TokenName::parse(&name)
         .map_err(|error| Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "bad_name", format!("{name:?}: {error}")))?;
     let token = format!("jz_{}", random_hex::<24>()?);
@@ -76,6 +79,7 @@ pub async fn list(request: HttpRequest, app: web::Data<App>) -> Result<HttpRespo
 /// `DELETE /v1/tokens/<name>`
 pub async fn revoke(request: HttpRequest, app: web::Data<App>) -> Result<HttpResponse, Problem> {
     app.admit_write(&request)?;
+    only_parameters(&request, &["name", "reason"])?;
     let reason = reason::parameter(&request)?;
     let author = app.authorize(&request, Call::ManageTokens)?;
     let bytes = target::name(&request).unwrap_or_default();

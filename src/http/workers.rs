@@ -4,13 +4,15 @@ use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse, web};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use super::App;
 use super::auth::Call;
 use super::paging::limit;
+use super::parameters::only_parameters;
 use super::payload::{from_json, read_json};
 use super::problem::Problem;
-use super::unique::Unique;
+use super::strict::{Unique, Word};
 use super::{reason, target};
 use crate::domain::fleet::{Command, Duty, Worker, WorkerClass};
 use crate::domain::{Author, BuilderName, Farm, PoolName, Timestamp, WorkerName};
@@ -18,8 +20,9 @@ use crate::domain::{Author, BuilderName, Farm, PoolName, Timestamp, WorkerName};
 #[derive(Serialize)]
 struct Shown {
     name: WorkerName,
-    #[serde(flatten)]
-    worker: Worker,
+    pool: PoolName,
+    class: WorkerClass,
+    attributes: BTreeMap<String, String>,
     state: Duty,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     assigned: Option<ShownDuty>,
@@ -47,7 +50,7 @@ struct Page {
 #[serde(deny_unknown_fields)]
 struct PutBody {
     pool: String,
-    class: Option<WorkerClass>,
+    class: Option<Word<WorkerClass>>,
     #[serde(default)]
     attributes: Unique<String>,
     reason: Option<String>,
@@ -92,6 +95,7 @@ async fn list(request: &HttpRequest, app: &App) -> Result<HttpResponse, Problem>
 /// `PUT /v1/workers/<name>`
 pub async fn put(request: HttpRequest, app: web::Data<App>, body: web::Payload) -> Result<HttpResponse, Problem> {
     app.admit_write(&request)?;
+    only_parameters(&request, &["name"])?;
     let parse = |body: &[u8]| {
         let body = from_json::<PutBody>(body)?;
         reason::check(body.reason.as_deref())?;
@@ -105,7 +109,7 @@ pub async fn put(request: HttpRequest, app: web::Data<App>, body: web::Payload) 
     let name = WorkerName::parse_bytes(&name).map_err(|error| bad_name(format!("the worker's name: {error}")))?;
     let pool = PoolName::parse(&pool).map_err(|error| bad_name(format!("pool {pool:?}: {error}")))?;
     let class = match class {
-        Some(class) => class,
+        Some(Word(class)) => class,
         None => pool_class(&app, pool.clone()).await?,
     };
     let is_new = show(&app, &name).await?.is_none();
@@ -117,6 +121,7 @@ pub async fn put(request: HttpRequest, app: web::Data<App>, body: web::Payload) 
 /// `DELETE /v1/workers/<name>`
 pub async fn delete(request: HttpRequest, app: web::Data<App>) -> Result<HttpResponse, Problem> {
     app.admit_write(&request)?;
+    only_parameters(&request, &["name", "reason"])?;
     let reason = reason::parameter(&request)?;
     let author = app.authorize(&request, Call::ManageWorkers)?;
     let name = target::name(&request).unwrap_or_default();
@@ -128,6 +133,7 @@ pub async fn delete(request: HttpRequest, app: web::Data<App>) -> Result<HttpRes
 /// `POST /v1/workers/<name>/drain`, `…/quarantine`, `…/release`
 pub async fn set_duty(request: HttpRequest, app: web::Data<App>, body: web::Payload) -> Result<HttpResponse, Problem> {
     app.admit_write(&request)?;
+    only_parameters(&request, &["name"])?;
     let parse = |body: &[u8]| {
         let body: ReasonBody = if body.is_empty() { ReasonBody::default() } else { from_json(body)? };
         reason::check(body.reason.as_deref())?;
@@ -180,7 +186,7 @@ async fn show(app: &App, name: &WorkerName) -> Result<Option<Shown>, Problem> {
 }
 
 fn shown(farm: &Farm, name: &WorkerName) -> Option<Shown> {
-    let worker = farm.fleet.worker(name)?.clone();
+    let Worker { pool, class, attributes } = farm.fleet.worker(name)?.clone();
     let assigned = farm.fleet.assigned(name).map(|assigned| ShownDuty {
         author: assigned.author.clone(),
         reason: assigned.reason.clone(),
@@ -188,7 +194,9 @@ fn shown(farm: &Farm, name: &WorkerName) -> Option<Shown> {
     });
     Some(Shown {
         name: name.clone(),
-        worker,
+        pool,
+        class,
+        attributes,
         state: state_of(farm, name),
         assigned,
         from: if farm.fleet.is_in_file(name) { "file" } else { "api" },

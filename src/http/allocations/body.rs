@@ -7,7 +7,7 @@ use serde::Deserialize;
 use crate::domain::allocator::{Builders, Fault, FaultValue, Generation, Rule, Write};
 use crate::domain::{BadName, BuilderName, WorkerName};
 use crate::http::problem::Problem;
-use crate::http::unique::Unique;
+use crate::http::strict::Unique;
 
 /// `PUT /v1/allocations`
 #[derive(Deserialize)]

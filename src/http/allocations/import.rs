@@ -3,13 +3,14 @@
 use actix_web::{HttpRequest, HttpResponse, web};
 use serde::Serialize;
 
-use super::writes::{flag, made};
+use super::writes::made;
 use crate::adapters::history_file;
 use crate::domain::Timestamp;
 use crate::domain::allocator::{Command, Fault, Generation};
 use crate::http::App;
 use crate::http::auth::Call;
 use crate::http::negotiate::GENERATION_HEADER;
+use crate::http::parameters::{flag, only_parameters};
 use crate::http::payload::read_json;
 use crate::http::problem::Problem;
 use crate::http::reason;
@@ -35,6 +36,7 @@ struct Broken<'a> {
 /// `POST /v1/allocations/import?strict=&reason=`
 pub async fn import(request: HttpRequest, app: web::Data<App>, payload: web::Payload) -> Result<HttpResponse, Problem> {
     app.admit_write(&request)?;
+    only_parameters(&request, &["strict", "reason"])?;
     let strict = flag(&request, "strict")?;
     let reason = reason::parameter(&request)?;
     let parse =

@@ -12,6 +12,7 @@ use crate::engine::views::{Body, DeltaBody};
 use crate::http::App;
 use crate::http::auth::Call;
 use crate::http::negotiate::{GENERATION_HEADER, Version, respond_whole, tags, without_encoding};
+use crate::http::parameters::{flag, only_parameters};
 use crate::http::payload::{self, from_json, read_json};
 use crate::http::problem::Problem;
 use crate::http::{reason, target};
@@ -22,12 +23,12 @@ pub async fn replace(
     app: web::Data<App>,
     payload: web::Payload,
 ) -> Result<HttpResponse, Problem> {
-    write(&request, &app, payload, |body| from_json::<ReplaceBody>(body)?.parse()).await
+    write(&request, &app, payload, &[], |body| from_json::<ReplaceBody>(body)?.parse()).await
 }
 
 /// `PATCH /v1/allocations`
 pub async fn patch(request: HttpRequest, app: web::Data<App>, payload: web::Payload) -> Result<HttpResponse, Problem> {
-    write(&request, &app, payload, |body| from_json::<PatchBody>(body)?.parse()).await
+    write(&request, &app, payload, &[], |body| from_json::<PatchBody>(body)?.parse()).await
 }
 
 /// `PUT /v1/builders/<name>`
@@ -37,14 +38,14 @@ pub async fn put_builder(
     payload: web::Payload,
 ) -> Result<HttpResponse, Problem> {
     let name = target::name(&request).ok_or_else(no_name)?;
-    write(&request, &app, payload, |body| from_json::<BuilderBody>(body)?.parse(&name)).await
+    write(&request, &app, payload, &["name"], |body| from_json::<BuilderBody>(body)?.parse(&name)).await
 }
 
 /// `DELETE /v1/builders/<name>`
 pub async fn delete_builder(request: HttpRequest, app: web::Data<App>) -> Result<HttpResponse, Problem> {
     let name = target::name(&request).ok_or_else(no_name)?;
     app.admit_write(&request)?;
-    let flags = Flags::of(&request)?;
+    let flags = Flags::of(&request, &["name", "reason"])?;
     let reason = reason::parameter(&request)?;
     let parsed = match BuilderName::parse_bytes(&name) {
         Ok(builder) => Ok(Parsed { write: Write::Delete(builder), reason, bad_names: Vec::new() }),
@@ -59,7 +60,7 @@ pub async fn rollback(
     app: web::Data<App>,
     payload: web::Payload,
 ) -> Result<HttpResponse, Problem> {
-    write(&request, &app, payload, |body| Ok(from_json::<RollbackBody>(body)?.parse())).await
+    write(&request, &app, payload, &[], |body| Ok(from_json::<RollbackBody>(body)?.parse())).await
 }
 
 fn no_name() -> Problem {
@@ -70,10 +71,11 @@ async fn write(
     request: &HttpRequest,
     app: &App,
     payload: web::Payload,
+    further: &[&str],
     parse: impl FnOnce(&[u8]) -> Result<Parsed, Problem>,
 ) -> Result<HttpResponse, Problem> {
     app.admit_write(request)?;
-    let flags = Flags::of(request)?;
+    let flags = Flags::of(request, further)?;
     let parse = |body: &[u8]| {
         let parsed = parse(body)?;
         reason::check(parsed.reason.as_deref())?;
@@ -105,17 +107,10 @@ struct Flags {
 }
 
 impl Flags {
-    fn of(request: &HttpRequest) -> Result<Self, Problem> {
+    /// `further`: what other parameters the call has.
+    fn of(request: &HttpRequest, further: &[&str]) -> Result<Self, Problem> {
+        only_parameters(request, &[&["dry_run", "force"], further].concat())?;
         Ok(Self { dry_run: flag(request, "dry_run")?, force: flag(request, "force")? })
-    }
-}
-
-/// A query parameter that is `true` or `false`.
-pub fn flag(request: &HttpRequest, key: &str) -> Result<bool, Problem> {
-    match target::text_parameter(request, key).as_ref().map(|value| value.as_deref()) {
-        None | Some(Ok("false")) => Ok(false),
-        Some(Ok("true")) => Ok(true),
-        Some(other) => Err(Problem::bad_request("bad_parameter", format!("`{key}` is true or false, not {other:?}"))),
     }
 }
 

@@ -1,10 +1,12 @@
-//! JSON objects in which a repeated key is an error, and does not silently win.
+//! Where our JSON is stricter than serde's: a repeated key is an error, and a word is a text.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
 
 use serde::Deserialize;
+use serde::de::value::CowStrDeserializer;
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
 
 /// Values by key, each key given once.
@@ -39,5 +41,15 @@ impl<'de, V: Deserialize<'de>> Deserialize<'de> for Unique<V> {
             }
         }
         from.deserialize_map(Object(PhantomData))
+    }
+}
+
+/// One of several words, and never the object with it as a key that serde takes for it.
+pub struct Word<T>(pub T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Word<T> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let word = Cow::<str>::deserialize(from)?;
+        T::deserialize(CowStrDeserializer::new(word)).map(Self)
     }
 }
