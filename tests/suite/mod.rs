@@ -6,3 +6,4 @@ mod reads;
 mod server;
 mod tidy;
 mod wire;
+mod writes;
