@@ -1,6 +1,6 @@
 //! All that the engine asks of the world: a journal, a place for snapshots, and the time.
 
-use std::io::{Read, Write};
+use std::io::Write;
 
 use crate::domain::Timestamp;
 
@@ -49,8 +49,8 @@ pub trait Snapshots: Send {
     /// The records that snapshots were taken after, newest first.
     fn list(&self) -> Result<Vec<u64>, Fault>;
 
-    /// Opens one; a damaged one is a fault.
-    fn open(&self, seq: u64) -> Result<Box<dyn Read>, Fault>;
+    /// Reads one; a damaged one is a fault.
+    fn read(&self, seq: u64) -> Result<Vec<u8>, Fault>;
 }
 
 /// The time of day.

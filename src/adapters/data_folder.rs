@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 
-use super::random::random_hex;
 use super::snapshot_files::SnapshotFiles;
 use super::sqlite::SqliteJournal;
 use crate::ports::Fault;
@@ -73,15 +72,14 @@ impl DataFolder {
         &self.path
     }
 
-    /// The operator token, and whether it was made just now.
-    ///
-    /// The file is readable by its owner alone; without a file a new token is made.
-    pub fn operator_token(&self) -> Result<(String, bool), Fault> {
+    /// The operator token that a start left here.
+    pub fn operator_token(&self) -> Result<Option<String>, Fault> {
+        read_token(&self.path.join(TOKEN_FILE))
+    }
+
+    /// Leaves a token for the people on this machine; its file is readable by its owner alone.
+    pub fn leave_operator_token(&self, token: &str) -> Result<(), Fault> {
         let path = self.path.join(TOKEN_FILE);
-        if let Some(token) = read_token(&path)? {
-            return Ok((token, false));
-        }
-        let token = format!("jz_{}", random_hex::<24>()?);
         let mut file = OpenOptions::new()
             .write(true)
             .create(true)
@@ -90,8 +88,7 @@ impl DataFolder {
             .open(&path)
             .with_context(|| format!("cannot write {}", path.display()))?;
         writeln!(file, "{token}")?;
-        file.sync_all()?;
-        Ok((token, true))
+        Ok(file.sync_all()?)
     }
 }
 

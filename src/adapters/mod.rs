@@ -4,7 +4,6 @@ pub mod clock;
 pub mod data_folder;
 pub mod history_file;
 mod name_lists;
-pub mod random;
 pub mod snapshot_files;
 pub mod sqlite;
 pub mod static_tree;

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior, params};
 
-use super::random::random_hex;
 use crate::domain::Timestamp;
 use crate::ports::{Fault, Journal, Record, Records};
 
@@ -31,30 +31,23 @@ pub struct SqliteJournal {
 
 impl SqliteJournal {
     /// Opens the file, or makes a new one with a new epoch.
+    ///
+    /// Until its records have been [replayed](Journal::replay) nothing that is
+    /// there already is changed, so that a damaged journal stays as it was found.
     pub fn open(path: &Path) -> Result<Self, Fault> {
         let connection = Connection::open(path).map_err(|error| explain(path, error))?;
         connection.busy_timeout(BUSY_TIMEOUT)?;
-        check_format(path, &connection)?;
+        let is_new = check_format(path, &connection)?;
+        let epoch = new_epoch()?;
         let setup = || -> rusqlite::Result<()> {
+            connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
             connection.pragma_update(None, "journal_mode", "WAL")?;
             connection.pragma_update(None, "synchronous", "FULL")?;
             connection.pragma_update(None, "wal_autocheckpoint", LOG_PAGES_AT_MOST)?;
-            connection.execute_batch(&format!(
-                "BEGIN IMMEDIATE;
-                 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-                 CREATE TABLE IF NOT EXISTS journal (
-                     seq INTEGER PRIMARY KEY, time INTEGER NOT NULL, body TEXT NOT NULL, checksum INTEGER NOT NULL);
-                 PRAGMA application_id = {APPLICATION_ID};
-                 PRAGMA user_version = {FORMAT};
-                 COMMIT;"
-            ))
+            if is_new { create_tables(&connection, &epoch) } else { Ok(()) }
         };
         setup().map_err(|error| explain(path, error))?;
-        let journal = Self { path: path.to_owned(), connection };
-        if journal.read_epoch()?.is_none() {
-            journal.renew_epoch()?;
-        }
-        Ok(journal)
+        Ok(Self { path: path.to_owned(), connection })
     }
 
     /// Opens an existing file for reading; another process may be writing it.
@@ -74,19 +67,11 @@ impl SqliteJournal {
 
     /// The random id of this data folder's life; deltas never cross two of them.
     pub fn epoch(&self) -> Result<String, Fault> {
-        self.read_epoch()?.ok_or_else(|| anyhow!("{} has no epoch", self.path.display()))
-    }
-
-    fn read_epoch(&self) -> Result<Option<String>, Fault> {
-        let mut statement = self.connection.prepare("SELECT value FROM meta WHERE key = 'epoch'")?;
-        let mut rows = statement.query([])?;
-        Ok(rows.next()?.map(|row| row.get(0)).transpose()?)
-    }
-
-    fn renew_epoch(&self) -> Result<(), Fault> {
-        let sql = "INSERT INTO meta (key, value) VALUES ('epoch', ?1) ON CONFLICT DO UPDATE SET value = ?1";
-        self.connection.execute(sql, [random_hex::<4>()?])?;
-        Ok(())
+        let epoch = self.connection.query_row("SELECT value FROM meta WHERE key = 'epoch'", [], |row| row.get(0));
+        epoch.map_err(|error| match error {
+            rusqlite::Error::QueryReturnedNoRows => anyhow!(damaged(&self.path, "it has no epoch")),
+            error => explain(&self.path, error),
+        })
     }
 
     /// Writes a whole, compact copy to a file that must not exist yet.
@@ -99,8 +84,10 @@ impl SqliteJournal {
     /// Makes the journal in `to` a life of its own: deltas of the original do not apply to it.
     pub fn restore(&self, to: &Path) -> Result<(), Fault> {
         self.copy_to(to)?;
-        let restored = Self::open(to)?;
-        restored.renew_epoch()
+        // The copy has no write-ahead log yet: this is in the file itself, and synced, when it is done.
+        let renewed =
+            Connection::open(to)?.execute("UPDATE meta SET value = ?1 WHERE key = 'epoch'", [new_epoch()?])?;
+        if renewed == 1 { Ok(()) } else { Err(anyhow!(damaged(&self.path, "it has no epoch"))) }
     }
 
     /// Lets SQLite check the file's own structure; answers what it found wrong.
@@ -148,9 +135,11 @@ impl Journal for SqliteJournal {
             if checksum(&record) != sum {
                 bail!(damaged(path, &format!("record {expected} does not fit its checksum")));
             }
-            each(record)?;
+            each(record).with_context(|| format!("stopped reading the journal {}", path.display()))?;
             expected += 1;
         }
+        // All of it is sound, so the write-ahead log may go into the file when this is closed.
+        self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
         Ok(())
     }
 
@@ -200,6 +189,10 @@ impl Records for SqliteRecords {
     }
 }
 
+fn new_epoch() -> Result<String, Fault> {
+    Ok(format!("{:08x}", getrandom::u32().context("the system's random source failed")?))
+}
+
 fn checksum(record: &Record) -> u32 {
     let mut sum = crc32fast::Hasher::new();
     sum.update(&record.seq.to_le_bytes());
@@ -212,8 +205,22 @@ fn pragma(connection: &Connection, name: &str) -> rusqlite::Result<i32> {
     connection.pragma_query_value(None, name, |row| row.get(0))
 }
 
-/// A new, empty file passes; another program's database and a newer format do not.
-fn check_format(path: &Path, connection: &Connection) -> Result<(), Fault> {
+/// All of it or nothing, so that a start that is cut short leaves a new file or a whole journal.
+fn create_tables(connection: &Connection, epoch: &str) -> rusqlite::Result<()> {
+    connection.execute_batch(&format!(
+        "BEGIN IMMEDIATE;
+         CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+         CREATE TABLE journal (
+             seq INTEGER PRIMARY KEY, time INTEGER NOT NULL, body TEXT NOT NULL, checksum INTEGER NOT NULL);
+         INSERT INTO meta (key, value) VALUES ('epoch', '{epoch}');
+         PRAGMA application_id = {APPLICATION_ID};
+         PRAGMA user_version = {FORMAT};
+         COMMIT;"
+    ))
+}
+
+/// Whether the file is new and empty; another program's database and a newer format are refused.
+fn check_format(path: &Path, connection: &Connection) -> Result<bool, Fault> {
     let read = || {
         Ok((
             pragma(connection, "application_id")?,
@@ -231,7 +238,7 @@ fn check_format(path: &Path, connection: &Connection) -> Result<(), Fault> {
             path.display()
         );
     }
-    Ok(())
+    Ok(schema == 0)
 }
 
 fn damaged(path: &Path, what: &str) -> String {

@@ -6,9 +6,11 @@ use std::time::Duration;
 use clap::{Args, value_parser};
 
 use super::answers::{Blob, Delta};
-use super::client::{Client, Target, decode};
+use super::client::{Client, decode};
+use super::difference::Difference;
 use super::globals::{Globals, Output};
 use super::print::{join, print_json, print_table, say};
+use super::target::Target;
 
 /// The longest that a server lets a reader wait, in seconds.
 const MAX_WAIT_SECONDS: u64 = 60;
@@ -62,11 +64,12 @@ fn print_changed(answer: &[u8], output: Output, out: &mut dyn Write) -> anyhow::
     if output == Output::Json {
         return Ok(print_json(out, answer)?);
     }
-    let delta: Delta = decode(answer)?;
-    let set = delta.set.iter();
+    let Delta { generation, difference: Difference { set, unset } } = decode(answer)?;
+    let count = set.len() + unset.len();
+    let set = set.iter();
     let set = set.map(|(builder, machines)| [builder.to_string(), machines.len().to_string(), join(machines)]);
-    let unset = delta.unset.iter().map(|builder| [builder.to_string(), "0".into(), "no allocation any more".into()]);
+    let unset = unset.iter().map(|builder| [builder.to_string(), "0".into(), "no allocation any more".into()]);
     print_table(out, ["BUILDER", "MACHINES", "NAMES"], set.chain(unset))?;
-    say(format_args!("generation {}, {} builder(s) changed", delta.generation, delta.set.len() + delta.unset.len()));
+    say(format_args!("generation {generation}, {count} builder(s) changed"));
     Ok(())
 }

@@ -1,7 +1,10 @@
 //! The server's answers, as far as commands look into them.
 
-use serde::Deserialize;
+use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
+use super::difference::Difference;
 use crate::domain::allocator::{Builders, Fault, Generation};
 use crate::domain::{BuilderName, Timestamp, WorkerName};
 
@@ -18,19 +21,47 @@ pub(super) struct BuilderNames {
 }
 
 /// `GET /v1/allocations`
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(super) struct Blob {
+    pub epoch: String,
     pub generation: Generation,
     pub builders: Builders,
 }
 
-/// `GET /v1/allocations?since=…`
+impl Blob {
+    /// What `If-Match` calls this state.
+    pub(super) fn tag(&self) -> String {
+        format!("\"{}-{}\"", self.epoch, self.generation)
+    }
+
+    /// The whole blob as the server writes it.
+    pub(super) fn encode(&self) -> Vec<u8> {
+        #[derive(Serialize)]
+        struct Whole<'a> {
+            epoch: &'a str,
+            generation: Generation,
+            builders: &'a Builders,
+            machines: BTreeMap<&'a WorkerName, Vec<&'a BuilderName>>,
+        }
+        let mut machines = BTreeMap::<_, Vec<_>>::new();
+        for (builder, list) in &self.builders {
+            for machine in list {
+                machines.entry(machine).or_default().push(builder);
+            }
+        }
+        let Self { epoch, generation, builders } = self;
+        serde_json::to_vec(&Whole { epoch, generation: *generation, builders, machines })
+            .expect("names and numbers are always JSON")
+    }
+}
+
+/// `GET /v1/allocations?since=…`, and what writes answer
 #[derive(Debug, Deserialize)]
 pub(super) struct Delta {
     /// The generation that the delta leads to.
     pub generation: Generation,
-    pub set: Builders,
-    pub unset: Vec<BuilderName>,
+    #[serde(flatten)]
+    pub difference: Difference,
 }
 
 /// `GET /v1/allocations/history`

@@ -1,18 +1,22 @@
 //! The HTTP client of all commands: one request, and an answer or an error that a person can act on.
 
 use std::error::Error as StdError;
-use std::fmt::{self, Write};
+use std::fmt;
 use std::time::Duration;
 
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use ureq::http::{Response, header};
-use ureq::{Agent, Body, Timeout};
+use ureq::typestate::WithBody;
+use ureq::{Agent, Body, RequestBuilder, Timeout};
 
 use super::credentials::{self, NoToken};
 use super::globals::{Globals, ServerUrl};
 use super::print::printable;
+use super::target::Target;
+use super::trust;
+use crate::domain::allocator::Fault;
 
 /// A server that is there takes a connection at once.
 const CONNECT_LIMIT: Duration = Duration::from_secs(5);
@@ -48,6 +52,25 @@ pub enum ClientFault {
     NoToken(#[from] NoToken),
 }
 
+impl ClientFault {
+    /// The status of an answer that is no success.
+    pub(super) fn status(&self) -> Option<u16> {
+        match self {
+            Self::NotFound(problem) | Self::Refused(problem) => Some(problem.status),
+            Self::Unreachable { .. } | Self::Interrupted { .. } | Self::Unclear(_) | Self::NoToken(_) => None,
+        }
+    }
+
+    /// The same request may well succeed later, with nothing changed but the server's state.
+    pub(super) fn may_pass(&self) -> bool {
+        match self {
+            Self::Unreachable { .. } | Self::Interrupted { .. } => true,
+            Self::NotFound(problem) | Self::Refused(problem) => problem.status >= 500 || problem.status == 429,
+            Self::Unclear(_) | Self::NoToken(_) => false,
+        }
+    }
+}
+
 /// What the server says about a request that it does not carry out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
@@ -55,24 +78,46 @@ pub struct Problem {
     /// Of a problem document.
     code: Option<String>,
     detail: String,
+    /// Every broken rule of a write.
+    faults: Vec<Fault>,
+}
+
+impl Problem {
+    /// The detail says the same as the faults, on one long line.
+    fn only_rules(&self) -> bool {
+        self.code.as_deref() == Some("rules_broken")
+    }
 }
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let what = if self.status >= 500 { "the server cannot answer" } else { "the server refuses" };
         let code = self.code.as_deref().map(|code| format!(", {code}")).unwrap_or_default();
-        write!(f, "{what} ({}{code}): {}", self.status, self.detail)
+        write!(f, "{what} ({}{code}): ", self.status)?;
+        match self.faults.as_slice() {
+            [] => f.write_str(&self.detail),
+            [fault] if self.only_rules() => f.write_str(&printable(&fault.to_string())),
+            faults => {
+                if self.only_rules() {
+                    write!(f, "{} broken rules", faults.len())?;
+                } else {
+                    f.write_str(&self.detail)?;
+                }
+                faults.iter().try_for_each(|fault| write!(f, "\n  {}", printable(&fault.to_string())))
+            }
+        }
     }
 }
 
 /// Speaks to the server that the flags name.
-pub(super) struct Client<'a> {
-    globals: &'a Globals,
+#[derive(Clone)]
+pub(super) struct Client {
+    globals: Globals,
     agent: Agent,
 }
 
-impl<'a> Client<'a> {
-    pub(super) fn new(globals: &'a Globals) -> Self {
+impl Client {
+    pub(super) fn new(globals: &Globals) -> Self {
         let config = Agent::config_builder()
             .http_status_as_error(false)
             .max_redirects(0)
@@ -80,9 +125,10 @@ impl<'a> Client<'a> {
             // Farms are inside a network; a proxy for the world outside would only get to see tokens.
             .proxy(None)
             .timeout_connect(Some(CONNECT_LIMIT))
+            .tls_config(trust::config(globals))
             .user_agent(concat!("jacuzzi/", env!("CARGO_PKG_VERSION")))
             .build();
-        Self { globals, agent: config.new_agent() }
+        Self { globals: globals.clone(), agent: config.new_agent() }
     }
 
     /// `wait`: how long the server may take because the request asks it to.
@@ -98,16 +144,70 @@ impl<'a> Client<'a> {
         answer.ok_or_else(|| ClientFault::Unclear("an empty answer (204)".into()))
     }
 
+    /// A read for operators alone.
+    pub(super) fn read_with_token(&self, target: &Target) -> Result<Vec<u8>, ClientFault> {
+        let request = self.agent.get(self.url(target)).config().timeout_global(Some(READ_LIMIT)).build();
+        let answer = self.answer(request.header(header::AUTHORIZATION, self.bearer()?).call())?;
+        answer.ok_or_else(|| ClientFault::Unclear("an empty answer (204)".into()))
+    }
+
+    /// `body`: as it is, of this media type.
     pub(super) fn post(&self, target: &Target, media_type: &str, body: &[u8]) -> Result<Vec<u8>, ClientFault> {
-        let token = credentials::token(self.globals)?;
-        let request = self.agent.post(self.url(target)).config().timeout_global(Some(WRITE_LIMIT)).build();
-        let request = request.header(header::AUTHORIZATION, format!("Bearer {token}")).content_type(media_type);
+        self.write(self.agent.post(self.url(target)), media_type, body)
+    }
+
+    /// `if_match`: the state that the write is meant for; with another one it is refused (412).
+    pub(super) fn post_json(
+        &self,
+        target: &Target,
+        body: &impl Serialize,
+        if_match: Option<&str>,
+    ) -> Result<Vec<u8>, ClientFault> {
+        self.write_json(self.agent.post(self.url(target)), body, if_match)
+    }
+
+    /// `if_match`: the state that the write is meant for; with another one it is refused (412).
+    pub(super) fn put_json(
+        &self,
+        target: &Target,
+        body: &impl Serialize,
+        if_match: Option<&str>,
+    ) -> Result<Vec<u8>, ClientFault> {
+        self.write_json(self.agent.put(self.url(target)), body, if_match)
+    }
+
+    pub(super) fn delete(&self, target: &Target) -> Result<Vec<u8>, ClientFault> {
+        let request = self.agent.delete(self.url(target)).config().timeout_global(Some(WRITE_LIMIT)).build();
+        let answer = self.answer(request.header(header::AUTHORIZATION, self.bearer()?).call())?;
+        answer.ok_or_else(|| ClientFault::Unclear("an empty answer (204)".into()))
+    }
+
+    fn write_json(
+        &self,
+        mut request: RequestBuilder<WithBody>,
+        body: &impl Serialize,
+        if_match: Option<&str>,
+    ) -> Result<Vec<u8>, ClientFault> {
+        if let Some(tag) = if_match {
+            request = request.header(header::IF_MATCH, tag);
+        }
+        let body = serde_json::to_vec(body).expect("what commands send is plain data");
+        self.write(request, "application/json", &body)
+    }
+
+    fn write(&self, request: RequestBuilder<WithBody>, media_type: &str, body: &[u8]) -> Result<Vec<u8>, ClientFault> {
+        let request = request.config().timeout_global(Some(WRITE_LIMIT)).build();
+        let request = request.header(header::AUTHORIZATION, self.bearer()?).content_type(media_type);
         let answer = self.answer(request.send(body))?;
         answer.ok_or_else(|| ClientFault::Unclear("an empty answer (204)".into()))
     }
 
+    fn bearer(&self) -> Result<String, NoToken> {
+        Ok(format!("Bearer {}", credentials::token(&self.globals)?))
+    }
+
     fn url(&self, target: &Target) -> String {
-        format!("{}{}", self.globals.server, target.0)
+        format!("{}{target}", self.globals.server)
     }
 
     fn answer(&self, result: Result<Response<Body>, ureq::Error>) -> Result<Option<Vec<u8>>, ClientFault> {
@@ -115,7 +215,7 @@ impl<'a> Client<'a> {
         let body = response.body_mut().with_config().limit(MAX_ANSWER_BYTES).read_to_vec();
         let body = body.map_err(|source| ClientFault::Interrupted { server: self.globals.server.clone(), source })?;
         match response.status().as_u16() {
-            200 => Ok(Some(body)),
+            200 | 201 => Ok(Some(body)),
             204 => Ok(None),
             404 => Err(ClientFault::NotFound(problem(&response, &body))),
             _ => Err(ClientFault::Refused(problem(&response, &body))),
@@ -155,10 +255,12 @@ fn problem(response: &Response<Body>, body: &[u8]) -> Problem {
     struct Document {
         detail: String,
         code: Option<String>,
+        #[serde(default)]
+        faults: Vec<Fault>,
     }
     let status = response.status().as_u16();
-    if let Ok(Document { detail, code }) = serde_json::from_slice(body) {
-        return Problem { status, code: code.map(|code| printable(&code)), detail: printable(&detail) };
+    if let Ok(Document { detail, code, faults }) = serde_json::from_slice(body) {
+        return Problem { status, code: code.map(|code| printable(&code)), detail: printable(&detail), faults };
     }
     let moved_to = response.headers().get(header::LOCATION).and_then(|place| place.to_str().ok());
     let detail = match moved_to {
@@ -168,48 +270,5 @@ fn problem(response: &Response<Body>, body: &[u8]) -> Problem {
             if start.is_empty() { "without a word why".to_owned() } else { printable(&start) }
         }
     };
-    Problem { status, code: None, detail }
-}
-
-/// A path below the server's address, with its query.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Target(String);
-
-impl fmt::Display for Target {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl Target {
-    /// `path` as it stands.
-    pub(super) fn path(path: &str) -> Self {
-        Self(path.to_owned())
-    }
-
-    /// One more component; a slash in it is a part of it.
-    pub(super) fn component(mut self, name: &str) -> Self {
-        self.0.push('/');
-        self.push_encoded(name);
-        self
-    }
-
-    pub(super) fn query(mut self, key: &str, value: impl fmt::Display) -> Self {
-        self.0.push(if self.0.contains('?') { '&' } else { '?' });
-        self.0 += key;
-        self.0.push('=');
-        self.push_encoded(&value.to_string());
-        self
-    }
-
-    /// Percent-encodes everything but RFC 3986's unreserved characters.
-    fn push_encoded(&mut self, text: &str) {
-        for byte in text.bytes() {
-            if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-                self.0.push(char::from(byte));
-            } else {
-                write!(self.0, "%{byte:02X}").expect("a String takes everything");
-            }
-        }
-    }
+    Problem { status, code: None, detail, faults: Vec::new() }
 }

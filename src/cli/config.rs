@@ -7,9 +7,10 @@ use anyhow::anyhow;
 use clap::{Args, Subcommand};
 use serde::Deserialize;
 
-use super::client::{Client, Target, decode};
+use super::client::{Client, decode};
 use super::globals::{Globals, Output};
 use super::print::{print_json, say};
+use super::target::Target;
 use crate::config::{Settings, check};
 use crate::domain::fleet::Change;
 

@@ -5,9 +5,10 @@ use std::io::Write;
 use clap::{Args, value_parser};
 
 use super::answers::{History, HistoryEntry};
-use super::client::{Client, Target, decode};
+use super::client::{Client, decode};
 use super::globals::{Globals, Output};
 use super::print::{print_json, print_table, printable, say};
+use super::target::Target;
 
 /// List the generations, newest first
 #[derive(Debug, Args)]
@@ -23,10 +24,7 @@ pub(super) struct Generations {
 
 impl Generations {
     pub(super) fn run(self, globals: &Globals, out: &mut dyn Write) -> anyhow::Result<()> {
-        let mut target = Target::path("/v1/allocations/history").query("limit", self.limit);
-        if let Some(before) = self.before {
-            target = target.query("before", before);
-        }
+        let target = Target::path("/v1/allocations/history").query("limit", self.limit).optional("before", self.before);
         let answer = Client::new(globals).read(&target)?;
         if globals.output == Output::Json {
             return Ok(print_json(out, &answer)?);

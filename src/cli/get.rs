@@ -6,9 +6,10 @@ use anyhow::Context;
 use clap::{Args, Subcommand};
 
 use super::answers::{BuilderNames, Machines};
-use super::client::{Client, ClientFault, Target, decode};
+use super::client::{Client, ClientFault, decode};
 use super::globals::{Globals, Output};
 use super::print::{print_json, print_lines};
+use super::target::Target;
 use crate::domain::{BuilderName, WorkerName};
 
 /// Show the machines of a builder, or the builders of a machine

@@ -10,6 +10,8 @@ use clap::{Args, ValueEnum};
 use thiserror::Error;
 use ureq::http::Uri;
 
+use super::trust::Authorities;
+
 /// The data folder of a server that is told no other.
 pub const DEFAULT_DATA_DIR: &str = "jacuzzi-data";
 
@@ -18,6 +20,10 @@ pub struct Globals {
     /// The server to ask
     #[arg(long, global = true, value_name = "URL", env = "JACUZZI_SERVER", default_value = "http://127.0.0.1:8080")]
     pub server: ServerUrl,
+
+    /// A PEM file of the authorities that vouch for an https server [default: the system's]
+    #[arg(long, global = true, value_name = "FILE", env = "JACUZZI_CA")]
+    pub ca: Option<Authorities>,
 
     /// The server's data folder; writes find operator.token there [default: jacuzzi-data]
     ///
@@ -46,7 +52,7 @@ pub enum Output {
     Json,
 }
 
-/// Where a server is: `http://host[:port][/prefix]`, kept without a slash at its end.
+/// Where a server is: `http[s]://host[:port][/prefix]`, kept without a slash at its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerUrl {
     text: String,
@@ -58,7 +64,7 @@ pub struct ServerUrl {
 pub enum BadServerUrl {
     #[error("give a server as http://host:port")]
     NoUrl,
-    #[error("{0}:// is not spoken here: give a server as http://host:port")]
+    #[error("{0}:// is not spoken here: give a server as http://host:port or https://host:port")]
     Scheme(String),
     #[error("a server's address has no ?query")]
     Query,
@@ -67,6 +73,10 @@ pub enum BadServerUrl {
 impl ServerUrl {
     pub fn as_str(&self) -> &str {
         &self.text
+    }
+
+    pub fn is_https(&self) -> bool {
+        self.text.starts_with("https:")
     }
 
     /// The server is on this machine.
@@ -82,7 +92,7 @@ impl FromStr for ServerUrl {
     fn from_str(text: &str) -> Result<Self, BadServerUrl> {
         let uri: Uri = text.parse().map_err(|_| BadServerUrl::NoUrl)?;
         match uri.scheme_str() {
-            Some("http") => {}
+            Some("http" | "https") => {}
             Some(other) => return Err(BadServerUrl::Scheme(other.to_owned())),
             None => return Err(BadServerUrl::NoUrl),
         }
@@ -114,7 +124,8 @@ mod tests {
         {
             assert_eq!(url(text).unwrap().is_loopback(), loopback, "{text}");
         }
-        assert_eq!(url("https://farm"), Err(BadServerUrl::Scheme("https".into())));
+        assert_eq!(url("https://farm:8443/").unwrap().as_str(), "https://farm:8443");
+        assert_eq!(url("ftp://farm"), Err(BadServerUrl::Scheme("ftp".into())));
         assert_eq!(url("http://farm?x=1"), Err(BadServerUrl::Query));
         for text in ["", "farm", "farm:8080", "/v1", "http://"] {
             assert_eq!(url(text), Err(BadServerUrl::NoUrl), "{text}");

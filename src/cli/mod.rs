@@ -2,23 +2,37 @@
 
 mod allocations;
 mod answers;
+mod apply;
+mod audit;
 mod backup;
 mod bench;
+mod change;
 mod client;
 mod completions;
 mod config;
 mod credentials;
 mod diff;
+mod difference;
 mod exit;
 mod export;
+mod follower;
 mod generations;
 mod get;
 mod globals;
 mod import;
 mod journal;
+mod offer;
 mod openapi;
 mod print;
+mod rollback;
 mod serve;
+mod set;
+mod target;
+mod token;
+mod trouble;
+mod trust;
+mod until_stopped;
+mod worker;
 
 use std::io::Write;
 
@@ -45,8 +59,14 @@ enum Command {
     Allocations(allocations::Allocations),
     Diff(diff::Diff),
     Generations(generations::Generations),
+    Set(set::Set),
+    Apply(apply::Apply),
+    Rollback(rollback::Rollback),
     Import(import::Import),
     Export(export::Export),
+    Worker(worker::Worker),
+    Token(token::Token),
+    Audit(audit::Audit),
     Config(config::Config),
     Journal(journal::Journal),
     Backup(backup::Backup),
@@ -70,8 +90,14 @@ impl Cli {
             Command::Allocations(allocations) => allocations.run(globals, out),
             Command::Diff(diff) => diff.run(globals, out),
             Command::Generations(generations) => generations.run(globals, out),
+            Command::Set(set) => set.run(globals, out),
+            Command::Apply(apply) => apply.run(globals, out),
+            Command::Rollback(rollback) => rollback.run(globals, out),
             Command::Import(import) => import.run(globals, out),
             Command::Export(export) => export.run(globals, out),
+            Command::Worker(worker) => worker.run(globals, out),
+            Command::Token(token) => token.run(globals, out),
+            Command::Audit(audit) => audit.run(globals, out),
             Command::Config(config) => config.run(globals, out),
             Command::Journal(journal) => journal.run(globals, out),
             Command::Backup(backup) => backup.run(globals),

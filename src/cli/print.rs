@@ -7,6 +7,9 @@ use comfy_table::{Table, presets};
 
 use super::exit::is_closed_pipe;
 
+/// So many lines of a list are shown to who did not ask for all.
+const LINES_SHOWN: usize = 20;
+
 /// A message for the person at the terminal. That nobody reads stderr is no reason to fail.
 pub(super) fn say(message: impl Display) {
     writeln!(io::stderr().lock(), "{message}").ok();
@@ -69,4 +72,14 @@ pub(super) fn printable(text: &str) -> String {
         }
     }
     safe
+}
+
+/// One a line, and how many are left out.
+pub(super) fn listed(lines: &[String], verbose: bool) -> String {
+    let shown = if verbose { lines.len() } else { lines.len().min(LINES_SHOWN) };
+    let mut text: String = lines[..shown].iter().map(|line| format!("  {line}\n")).collect();
+    if shown < lines.len() {
+        text += &format!("  and {} more (--verbose lists them)\n", lines.len() - shown);
+    }
+    text
 }

@@ -12,12 +12,12 @@ use actix_web::rt;
 use actix_web::web::Data;
 use anyhow::{Context, anyhow};
 use clap::Args;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 
-use super::client::Target;
 use super::globals::Globals;
 use super::print::say;
+use super::target::Target;
 use crate::adapters::clock::SystemClock;
 use crate::adapters::data_folder::{DataFolder, TOKEN_FILE, journal_path};
 use crate::adapters::history_file;
@@ -82,11 +82,13 @@ impl Serve {
             let (stop, stopping) = watch::channel(false);
             let app = Data::new(self.app(&settings, &running, stopping)?);
             let server = http::server(listener, &settings.server, tls, app.clone())?;
+            // Before anybody is told that the server is there: a signal may follow at once.
+            let signals = Signals::catch()?;
             writeln!(out, "listening on {url}")?;
             out.flush()?;
             say(hints(&running, &url, begun));
             let handle = server.handle();
-            rt::spawn(obey_signals(app, stop, handle));
+            rt::spawn(signals.obey(app, stop, handle));
             server.await?;
             let Running { engine, threads, views: _, data } = running;
             drop(engine);
@@ -131,7 +133,8 @@ fn start_engine(settings: &Settings) -> Result<Running, Fault> {
     let data = DataFolder::open(&settings.data.dir)?;
     let mut journal = data.journal()?;
     let snapshots = data.snapshots(usize::try_from(settings.data.keep_snapshots)?)?;
-    let recovered = recover::<Farm>(&mut journal, &snapshots)?;
+    let recovered = recover::<Farm>(&mut journal, &snapshots)
+        .with_context(|| format!("cannot start from the data folder {}", data.path().display()))?;
     let (publisher, views) = Publisher::start(&journal.epoch()?, &recovered.state)?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let (engine, threads) = Engine::start(Parts {
@@ -179,7 +182,13 @@ async fn prepare(running: &Running, farm_file: FarmFile, import: Option<&Path>) 
 /// start: whoever may write to that folder may do everything anyway. A token
 /// that was revoked stays so, though the file still has it.
 async fn admit_operator(running: &Running) -> anyhow::Result<()> {
-    let (token, is_new) = running.data.operator_token()?;
+    let (token, is_new) = match running.data.operator_token()? {
+        Some(token) => (token, false),
+        None => (http::new_token()?, true),
+    };
+    if is_new {
+        running.data.leave_operator_token(&token)?;
+    }
     let (name, hash) = (TokenName::parse("operator")?, http::hash(&token));
     let view = running.views.current_owned();
     // A crash between the file and the record leaves a farm without any token.
@@ -216,21 +225,35 @@ fn hints(running: &Running, url: &str, begun: Instant) -> String {
     text
 }
 
-/// SIGHUP reloads the farm file; SIGTERM and SIGINT end streams first, then requests, then the process.
-async fn obey_signals(app: Data<App>, stop: watch::Sender<bool>, server: ServerHandle) -> Result<(), Fault> {
-    let mut hangup = signal(SignalKind::hangup())?;
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    loop {
-        tokio::select! {
-            _ = hangup.recv() => app.farm_file.reload_on_signal().await,
-            _ = terminate.recv() => break,
-            _ = interrupt.recv() => break,
-        }
+/// What a running server is told by signals.
+struct Signals {
+    hangup: Signal,
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Signals {
+    /// From now on they do not end the process by themselves.
+    fn catch() -> Result<Self, Fault> {
+        Ok(Self {
+            hangup: signal(SignalKind::hangup())?,
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+        })
     }
-    tracing::info!("stopping: streams end, requests under way are answered");
-    stop.send_replace(true);
-    drop(app);
-    server.stop(true).await;
-    Ok(())
+
+    /// SIGHUP reloads the farm file; SIGTERM and SIGINT end streams first, then requests, then the process.
+    async fn obey(mut self, app: Data<App>, stop: watch::Sender<bool>, server: ServerHandle) {
+        loop {
+            tokio::select! {
+                _ = self.hangup.recv() => app.farm_file.reload_on_signal().await,
+                _ = self.terminate.recv() => break,
+                _ = self.interrupt.recv() => break,
+            }
+        }
+        tracing::info!("stopping: streams end, requests under way are answered");
+        stop.send_replace(true);
+        drop(app);
+        server.stop(true).await;
+    }
 }

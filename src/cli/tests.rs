@@ -1,5 +1,9 @@
 //! Whole commands against a server that gives prepared answers.
 
+mod access;
+mod changes;
+mod watching;
+
 use std::fs;
 use std::io::{self, Write};
 use std::net::TcpListener;
@@ -48,6 +52,21 @@ fn data_dir() -> TempDir {
     let folder = TempDir::new().unwrap();
     fs::write(folder.path().join("operator.token"), "secret-1\n").unwrap();
     folder
+}
+
+/// With a token at hand.
+fn run_as_operator(answers: &[(u16, &str)], arguments: &[&str]) -> Done {
+    let data_dir = data_dir();
+    run(answers, &[arguments, &["--data-dir", text(data_dir.path())]].concat())
+}
+
+fn lines(data: &str) -> Vec<&str> {
+    data.lines().map(str::trim_end).collect()
+}
+
+/// Whether the command line refuses these arguments.
+fn is_wrong(arguments: &[&str]) -> bool {
+    Cli::try_parse_from([&["jacuzzi"], arguments].concat()).is_err()
 }
 
 fn text(path: &Path) -> &str {

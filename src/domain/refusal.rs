@@ -28,7 +28,8 @@ impl Refusal {
             },
             Self::Allocator(refusal) => match refusal {
                 allocator::Refusal::Stale { .. } => "generation_changed",
-                allocator::Refusal::Faults(_) | allocator::Refusal::Strict { .. } => "rules_broken",
+                allocator::Refusal::Faults(_) => "rules_broken",
+                allocator::Refusal::Strict { .. } => "strict_import",
                 allocator::Refusal::NotAllocated { .. } => "not_allocated",
                 allocator::Refusal::NotKept(_) => "generation_not_kept",
             },

@@ -4,6 +4,8 @@ mod machine;
 mod recovery;
 mod replica;
 mod stats;
+#[cfg(test)]
+mod tests;
 pub mod views;
 mod writer;
 

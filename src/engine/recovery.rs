@@ -46,20 +46,23 @@ pub fn decode<E: for<'de> Deserialize<'de>>(record: &Record) -> Result<E, Fault>
         );
     }
     let body: Body<E> = serde_json::from_str(&record.body)
-        .with_context(|| format!("{} is not understood (a newer jacuzzi may have written it)", place()))?;
+        .with_context(|| format!("{} is not understood: if a newer jacuzzi wrote it, start that one", place()))?;
     Ok(body.event)
 }
 
 /// Rebuilds the state. A damaged snapshot is passed over with a warning; a
-/// damaged journal is a fault.
+/// damaged journal is a fault, and so is one that lacks records which a sound
+/// snapshot was taken after: going on would leave a gap in it for ever.
 pub fn recover<M: Machine>(journal: &mut dyn Journal, snapshots: &dyn Snapshots) -> Result<Recovered<M>, Fault> {
     let (mut state, snapshot): (M, u64) = newest_snapshot(snapshots)?;
     let last = journal.last_seq()?;
     if last < snapshot {
-        // The snapshot was durable only after these records were: the disk
-        // lost them, the state did not.
-        tracing::warn!(
-            "the journal ends at record {last}, but the snapshot has {snapshot}: records {} to {snapshot} are lost, their effect is not",
+        // A snapshot is taken of durable records only: they were lost, or this is another journal.
+        anyhow::bail!(
+            "the journal ends at record {last}, but a snapshot was taken after record {snapshot}: records {} to \
+             {snapshot} are lost, or this is not the journal that the snapshot was made of. Nothing was changed; put the \
+             right journal back, make a new data folder of a backup with `jacuzzi restore`, or delete the snapshots \
+             behind record {last} to go on without what they know",
             last + 1
         );
     }
@@ -74,7 +77,7 @@ pub fn recover<M: Machine>(journal: &mut dyn Journal, snapshots: &dyn Snapshots)
 
 fn newest_snapshot<M: Machine>(snapshots: &dyn Snapshots) -> Result<(M, u64), Fault> {
     for seq in snapshots.list()? {
-        let read = snapshots.open(seq).and_then(|from| Ok(serde_json::from_reader(from)?));
+        let read = snapshots.read(seq).and_then(|state| Ok(serde_json::from_slice(&state)?));
         match read {
             Ok(state) => return Ok((state, seq)),
             Err(fault) => tracing::warn!("passing over the snapshot of record {seq}: {fault:#}"),

@@ -36,6 +36,15 @@ pub(super) struct Writer<M: Machine, P> {
     pub stats: Arc<Stats>,
 }
 
+/// A bug of ours must not look like readiness to write.
+impl<M: Machine, P> Drop for Writer<M, P> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.stats.stop_writes("the writer panicked; its last words are on stderr".to_owned());
+        }
+    }
+}
+
 /// Commands that are decided and wait for the same sync.
 struct Batch<M: Machine> {
     records: Vec<Record>,
@@ -50,8 +59,7 @@ impl<M: Machine, P: Publish<M>> Writer<M, P> {
         Ok(thread::Builder::new().name("writer".into()).spawn(move || self.run(requests))?)
     }
 
-    /// Ends when every sender is gone, or for good when an append fails: then
-    /// the receiver is dropped, which tells all callers.
+    /// Ends when every sender is gone. After an append that failed it only turns away.
     fn run(mut self, mut requests: mpsc::Receiver<Request<M>>) {
         while let Some(first) = requests.blocking_recv() {
             let mut batch = Batch { records: Vec::new(), events: Vec::new(), replies: Vec::new() };
@@ -64,7 +72,8 @@ impl<M: Machine, P: Publish<M>> Writer<M, P> {
             if let Err(fault) = self.append(&batch) {
                 tracing::error!("appending to the journal failed, writes stop until a restart: {fault:#}");
                 self.stats.stop_writes(format!("{fault:#}"));
-                return;
+                drop(batch);
+                return self.turn_away(requests);
             }
             self.publish(&batch);
             for (reply, answer) in batch.replies {
@@ -72,6 +81,12 @@ impl<M: Machine, P: Publish<M>> Writer<M, P> {
                 drop(reply.send(answer));
             }
         }
+    }
+
+    /// A request that is dropped tells its caller. The publisher stays, and
+    /// with it the streams of those who read.
+    fn turn_away(self, mut requests: mpsc::Receiver<Request<M>>) {
+        while requests.blocking_recv().is_some() {}
     }
 
     fn take(&mut self, request: Request<M>, batch: &mut Batch<M>) {

@@ -9,6 +9,7 @@ use super::App;
 use super::problem::Problem;
 use crate::domain::access::{Access, Role, TokenHash};
 use crate::domain::{Author, TokenName};
+use crate::ports::Fault;
 
 /// What needs a token. Everything else is open to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,6 +75,13 @@ fn find(hash: &TokenHash, access: &Access) -> Option<Caller> {
         }
     }
     found
+}
+
+/// A new token, which nobody can guess.
+pub fn new_token() -> Result<String, Fault> {
+    let mut secret = [0; 24];
+    getrandom::fill(&mut secret)?;
+    Ok(secret.iter().fold("jz_".to_owned(), |token, byte| token + &format!("{byte:02x}")))
 }
 
 /// The hash under which a token is known.

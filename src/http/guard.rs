@@ -1,16 +1,32 @@
 //! Against web pages that talk to us through somebody's browser: `Host` and `Origin` are checked, save on the reads that masters make.
 
-use actix_web::HttpRequest;
+use actix_web::body::{BoxBody, MessageBody};
+use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::{StatusCode, header};
+use actix_web::middleware::Next;
+use actix_web::{Error, HttpRequest, web};
 use std::net::IpAddr;
 
+use super::App;
 use super::problem::Problem;
+
+/// Lets only calls through that may be made.
+pub async fn guarded<B: MessageBody + 'static>(
+    request: ServiceRequest,
+    next: Next<B>,
+) -> Result<ServiceResponse<BoxBody>, Error> {
+    let app = request.app_data::<web::Data<App>>().expect("every server has one");
+    match check(request.request(), &app.hosts) {
+        Ok(()) => Ok(next.call(request).await?.map_into_boxed_body()),
+        Err(problem) => Ok(request.error_response(problem)),
+    }
+}
 
 /// `hosts`: names, besides addresses and `localhost`, under which this server may be called.
 ///
 /// An address is always good: a page that rebinds its own name to our address
 /// still sends its name.
-pub fn check(request: &HttpRequest, hosts: &[String]) -> Result<(), Problem> {
+fn check(request: &HttpRequest, hosts: &[String]) -> Result<(), Problem> {
     let host = request.headers().get(header::HOST).map(|host| host.to_str().unwrap_or(""));
     if let Some(host) = host.filter(|host| !is_ours(host, hosts)) {
         let detail =

@@ -15,9 +15,9 @@ pub async fn livez() -> HttpResponse {
 
 /// `GET /readyz`: reads are answered. `?for=writes`: writes are too.
 pub async fn readyz(request: HttpRequest, app: web::Data<App>) -> Result<HttpResponse, Problem> {
-    match target::text_parameter(&request, "for").as_ref().map(|value| value.as_deref()) {
-        None | Some(Ok("reads")) => {}
-        Some(Ok("writes")) => {
+    match target::text_parameter(&request, "for").as_deref() {
+        None | Some("reads") => {}
+        Some("writes") => {
             if let Some(why) = app.engine.stats().read_only() {
                 let detail = format!("nothing is written until this server is restarted: {why}");
                 return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "read_only", detail));

@@ -31,7 +31,7 @@ use actix_web::{App as ActixApp, HttpServer, web};
 use rustls::ServerConfig;
 use tokio::sync::watch;
 
-pub use auth::hash;
+pub use auth::{hash, new_token};
 pub use limits::Limits;
 pub use metrics::Metrics;
 

@@ -27,9 +27,9 @@ pub fn only_parameters(request: &HttpRequest, known: &[&str]) -> Result<(), Prob
 
 /// A query parameter that is `true` or `false`.
 pub fn flag(request: &HttpRequest, key: &str) -> Result<bool, Problem> {
-    match target::text_parameter(request, key).as_ref().map(|value| value.as_deref()) {
-        None | Some(Ok("false")) => Ok(false),
-        Some(Ok("true")) => Ok(true),
+    match target::text_parameter(request, key).as_deref() {
+        None | Some("false") => Ok(false),
+        Some("true") => Ok(true),
         Some(other) => Err(Problem::bad_request("bad_parameter", format!("`{key}` is true or false, not {other:?}"))),
     }
 }

@@ -1,7 +1,5 @@
 //! Why a change is made: a key of a body, or a query parameter of a call without one.
 
-use std::borrow::Cow;
-
 use actix_web::HttpRequest;
 
 use super::problem::Problem;
@@ -20,9 +18,9 @@ pub fn check(reason: Option<&str>) -> Result<(), Problem> {
 
 /// `reason=`
 pub fn parameter(request: &HttpRequest) -> Result<Option<String>, Problem> {
-    let reason = target::text_parameter(request, "reason").transpose();
-    let reason =
-        reason.map_err(|shown| Problem::bad_request("bad_parameter", format!("`reason` is UTF-8: {shown:?}")))?;
+    let reason = target::parameter(request, "reason").map(|bytes| String::from_utf8(bytes.into_owned()));
+    let reason = reason.transpose();
+    let reason = reason.map_err(|error| Problem::bad_request("bad_parameter", format!("`reason` is text: {error}")))?;
     check(reason.as_deref())?;
-    Ok(reason.map(Cow::into_owned))
+    Ok(reason)
 }

@@ -1,10 +1,11 @@
-//! What is around every request but the plain reads of allocations, of which there are too many: the check
-//! of `Host` and `Origin`, a request id, and a line in the log if it writes or breaks.
+//! Request ids, and a line in the log for each request that writes or breaks, under the same id.
+//!
+//! The plain reads of allocations have neither: there are too many of them.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use actix_web::body::{BoxBody, MessageBody};
+use actix_web::body::MessageBody;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::StatusCode;
 use actix_web::http::header::{HeaderName, HeaderValue};
@@ -12,8 +13,6 @@ use actix_web::middleware::Next;
 use actix_web::{Error, web};
 use tracing::Instrument;
 
-use super::App;
-use super::guard;
 use crate::ports::Fault;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -41,21 +40,14 @@ impl RequestIds {
 }
 
 /// Gives the request an id, which the answer and all that is logged meanwhile carry.
-pub async fn logged<B: MessageBody + 'static>(
-    request: ServiceRequest,
-    next: Next<B>,
-) -> Result<ServiceResponse<BoxBody>, Error> {
+pub async fn logged<B: MessageBody>(request: ServiceRequest, next: Next<B>) -> Result<ServiceResponse<B>, Error> {
     let begun = Instant::now();
     let id = id(&request);
     let writes = !request.method().is_safe();
     let (method, path) = (request.method(), request.path());
     // Of the highest level, so that it is there whatever level is logged.
     let span = tracing::error_span!("request", id = id.to_str().unwrap_or(""), %method, path);
-    let app = request.app_data::<web::Data<App>>().expect("every server has one");
-    let mut response = match guard::check(request.request(), &app.hosts) {
-        Ok(()) => next.call(request).instrument(span.clone()).await?.map_into_boxed_body(),
-        Err(problem) => request.error_response(problem),
-    };
+    let mut response = next.call(request).instrument(span.clone()).await?;
     response.headers_mut().insert(REQUEST_ID, id);
 
     let _in_span = span.enter();

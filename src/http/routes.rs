@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::future::ready;
 
+use actix_web::guard::{Any, Get, Head, fn_guard};
 use actix_web::middleware::from_fn;
-use actix_web::{HttpRequest, HttpResponse, Resource, Route, guard, web};
+use actix_web::{HttpRequest, HttpResponse, Resource, Route, web};
 
 use super::allocations::{delta, events, history, import, reads, writes};
+use super::guard::guarded;
 use super::problem::Problem;
 use super::request_log::logged;
 use super::{audit, farm, health, metrics, openapi, tokens, workers};
@@ -15,14 +17,15 @@ use super::{audit, farm, health, metrics, openapi, tokens, workers};
 pub fn configure(config: &mut web::ServiceConfig, methods: &BTreeMap<String, String>) {
     let plain = |path| plain(path, methods);
     let named = |path| named(path, methods);
-    let since = guard::fn_guard(|context| delta::is_asked_for(context.head().uri.query().unwrap_or("")));
+    let below = |path| below(path, methods);
+    let since = fn_guard(|context| delta::is_asked_for(context.head().uri.query().unwrap_or("")));
     config
         // The reads that masters make all the time: nothing is wrapped around them.
         .service(
             named("/v1/builders")
                 .route(read().to(reads::builders))
-                .route(log(web::put().to(writes::put_builder)))
-                .route(log(web::delete().to(writes::delete_builder))),
+                .route(guard(web::put().to(writes::put_builder)))
+                .route(guard(web::delete().to(writes::delete_builder))),
         )
         .service(named("/v1/machines").route(read().to(reads::machines)))
         .service(plain("/v1/allocated/all").route(read().to(reads::allocated)))
@@ -30,32 +33,36 @@ pub fn configure(config: &mut web::ServiceConfig, methods: &BTreeMap<String, Str
             plain("/v1/allocations")
                 .route(log(read().guard(since).to(delta::delta)))
                 .route(read().to(reads::blob))
-                .route(log(web::put().to(writes::replace)))
-                .route(log(web::patch().to(writes::patch))),
+                .route(guard(web::put().to(writes::replace)))
+                .route(guard(web::patch().to(writes::patch))),
         )
         .service(plain("/v1/allocations/events").route(log(read().to(events::events))))
         .service(plain("/v1/allocations/history").route(log(read().to(history::history))))
-        .service(plain("/v1/allocations/rollback").route(log(web::post().to(writes::rollback))))
-        .service(plain("/v1/allocations/import").route(log(web::post().to(import::import))))
-        .service(plain("/v1/farm/reload").route(log(web::post().to(farm::reload))))
+        .service(plain("/v1/allocations/rollback").route(guard(web::post().to(writes::rollback))))
+        .service(plain("/v1/allocations/import").route(guard(web::post().to(import::import))))
+        .service(plain("/v1/farm/reload").route(guard(web::post().to(farm::reload))))
         .service(
-            named("/v1/tokens")
-                .route(log(read().to(tokens::list)))
-                .route(log(web::post().to(tokens::add)))
-                .route(log(web::delete().to(tokens::revoke))),
+            plain("/v1/tokens")
+                .route(guard(read().to(tokens::list)))
+                .route(guard(web::post().to(tokens::add)))
+                .route(guard(web::delete().to(tokens::revoke))),
         )
+        .service(below("/v1/tokens/{name}").route(guard(web::delete().to(tokens::revoke))))
+        .service(below("/v1/workers/{name}/drain").route(guard(web::post().to(workers::set_duty))))
+        .service(below("/v1/workers/{name}/quarantine").route(guard(web::post().to(workers::set_duty))))
+        .service(below("/v1/workers/{name}/release").route(guard(web::post().to(workers::set_duty))))
         .service(
             named("/v1/workers")
-                .route(log(read().to(workers::workers)))
-                .route(log(web::put().to(workers::put)))
-                .route(log(web::delete().to(workers::delete)))
-                .route(log(web::post().to(workers::set_duty))),
+                .route(guard(read().to(workers::workers)))
+                .route(guard(web::put().to(workers::put)))
+                .route(guard(web::delete().to(workers::delete)))
+                .route(guard(web::post().to(workers::set_duty))),
         )
-        .service(plain("/v1/audit").route(log(read().to(audit::audit))))
-        .service(plain("/livez").route(log(read().to(health::livez))))
-        .service(plain("/readyz").route(log(read().to(health::readyz))))
-        .service(plain("/metrics").route(log(read().to(metrics::metrics))))
-        .service(plain("/openapi.json").route(log(read().to(openapi::openapi))))
+        .service(plain("/v1/audit").route(guard(read().to(audit::audit))))
+        .service(plain("/livez").route(guard(read().to(health::livez))))
+        .service(plain("/readyz").route(guard(read().to(health::readyz))))
+        .service(plain("/metrics").route(guard(read().to(metrics::metrics))))
+        .service(plain("/openapi.json").route(guard(read().to(openapi::openapi))))
         .default_service(log(web::to(nothing_here)));
 }
 
@@ -67,6 +74,12 @@ fn plain(path: &str, methods: &BTreeMap<String, String>) -> Resource {
 /// A collection and, below it, names of every kind, slashes and line breaks included.
 fn named(path: &str, methods: &BTreeMap<String, String>) -> Resource {
     resource(path, vec![path.to_owned(), format!("{path}/"), format!("{path}/{{name:[\\s\\S]*}}")], methods)
+}
+
+/// Names of every kind without the collection, for paths that have methods of their own.
+fn below(path: &str, methods: &BTreeMap<String, String>) -> Resource {
+    let pattern = path.replace("{name}", "{name:[\\s\\S]*}");
+    resource(path, vec![format!("{pattern}/"), pattern], methods)
 }
 
 /// Any method without a route of its own is answered with those that have one.
@@ -81,7 +94,12 @@ fn resource(path: &str, patterns: Vec<String>, methods: &BTreeMap<String, String
 
 /// GET, and HEAD, which is the same without the body.
 fn read() -> Route {
-    web::route().guard(guard::Any(guard::Get()).or(guard::Head()))
+    web::route().guard(Any(Get()).or(Head()))
+}
+
+/// Only under our own name, and for our own pages; with all that [`log`] adds.
+fn guard(route: Route) -> Route {
+    log(route.wrap(from_fn(guarded)))
 }
 
 /// With a request id, and a line in the log if it writes or breaks.

@@ -52,16 +52,9 @@ pub fn parameter_of<'a>(query: &'a str, key: &str) -> Option<Raw<'a>> {
     Some(decode(value.as_bytes()))
 }
 
-/// The same as text; `Err` holds the value as far as it can be shown.
-pub fn text_parameter<'a>(request: &'a HttpRequest, key: &str) -> Option<Result<Cow<'a, str>, String>> {
-    parameter(request, key).map(|value| match value {
-        Cow::Borrowed(bytes) => {
-            std::str::from_utf8(bytes).map(Cow::Borrowed).map_err(|_| String::from_utf8_lossy(bytes).into_owned())
-        }
-        Cow::Owned(bytes) => String::from_utf8(bytes)
-            .map(Cow::Owned)
-            .map_err(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()),
-    })
+/// The same as text, with a stand-in for what is not UTF-8, so that it can be shown.
+pub fn text_parameter(request: &HttpRequest, key: &str) -> Option<String> {
+    parameter(request, key).map(|value| String::from_utf8_lossy(&value).into_owned())
 }
 
 /// Digits and nothing else: neither a sign nor a space.

@@ -5,13 +5,12 @@ use actix_web::{HttpRequest, HttpResponse, web};
 use serde::{Deserialize, Serialize};
 
 use super::App;
-use super::auth::{Call, hash};
+use super::auth::{Call, hash, new_token};
 use super::parameters::only_parameters;
 use super::payload::{from_json, read_json};
 use super::problem::Problem;
 use super::strict::Word;
 use super::{reason, target};
-use crate::adapters::random::random_hex;
 use crate::domain::access::{Command, Role};
 use crate::domain::{Author, Timestamp, TokenName};
 
@@ -41,7 +40,6 @@ struct Listed {
 
 /// `POST /v1/tokens`
 pub async fn add(request: HttpRequest, app: web::Data<App>, body: web::Payload) -> Result<HttpResponse, Problem> {
-    of_collection(&request)?;
     app.admit_write(&request)?;
     only_parameters(&request, &[])?;
     let parse = |body: &[u8]| {
@@ -54,7 +52,7 @@ pub async fn add(request: HttpRequest, app: web::Data<App>, body: web::Payload) 
     let NewToken { name, role: Word(role), reason } = parsed.into_inner()?;
     let name = TokenName::parse(&name)
         .map_err(|error| Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "bad_name", format!("{name:?}: {error}")))?;
-    let token = format!("jz_{}", random_hex::<24>()?);
+    let token = new_token()?;
     let command = Command::Add { name: name.clone(), role, hash: hash(&token), author, reason };
     app.engine.submit(command.into()).await?;
     Ok(HttpResponse::Created().json(Added { name: &name, role, token: &token }))
@@ -62,7 +60,6 @@ pub async fn add(request: HttpRequest, app: web::Data<App>, body: web::Payload) 
 
 /// `GET /v1/tokens`
 pub async fn list(request: HttpRequest, app: web::Data<App>) -> Result<HttpResponse, Problem> {
-    of_collection(&request)?;
     app.admit_read(&request)?;
     app.authorize(&request, Call::ManageTokens)?;
     let view = app.views.current();
@@ -87,12 +84,4 @@ pub async fn revoke(request: HttpRequest, app: web::Data<App>) -> Result<HttpRes
         .map_err(|error| Problem::not_found("no_such_token", format!("such a token cannot exist: {error}")))?;
     app.engine.submit(Command::Revoke { name: name.clone(), author, reason }.into()).await?;
     Ok(HttpResponse::Ok().json(serde_json::json!({ "name": name })))
-}
-
-/// One token can only be revoked: nothing of it is left to be read.
-fn of_collection(request: &HttpRequest) -> Result<(), Problem> {
-    match target::name(request) {
-        None => Ok(()),
-        Some(_) => Err(Problem::method_not_allowed("DELETE", "a single token can only be revoked")),
-    }
 }

@@ -3,7 +3,6 @@
 use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse, web};
 use serde::{Deserialize, Serialize};
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::App;
@@ -73,7 +72,7 @@ pub async fn workers(request: HttpRequest, app: web::Data<App>) -> Result<HttpRe
 
 async fn list(request: &HttpRequest, app: &App) -> Result<HttpResponse, Problem> {
     let limit = limit(request)?;
-    let text = |key| target::text_parameter(request, key).map(|text| text.map_or_else(|text| text, Cow::into_owned));
+    let text = |key| target::text_parameter(request, key);
     let (pool, state, after) = (text("pool"), text("state").map(|text| duty(&text)).transpose()?, text("after"));
     let wanted = move |farm: &Farm| {
         let fits = |name: &WorkerName, worker: &Worker| {
@@ -134,6 +133,11 @@ pub async fn delete(request: HttpRequest, app: web::Data<App>) -> Result<HttpRes
 pub async fn set_duty(request: HttpRequest, app: web::Data<App>, body: web::Payload) -> Result<HttpResponse, Problem> {
     app.admit_write(&request)?;
     only_parameters(&request, &["name"])?;
+    let target = target::name_and_action(&request).and_then(|(name, action)| Some((name, action_duty(&action)?)));
+    let (name, duty) = target.ok_or_else(|| {
+        let detail = "what can be done to a worker is POST to its drain, quarantine or release";
+        Problem::method_not_allowed("GET, HEAD, PUT, DELETE", detail)
+    })?;
     let parse = |body: &[u8]| {
         let body: ReasonBody = if body.is_empty() { ReasonBody::default() } else { from_json(body)? };
         reason::check(body.reason.as_deref())?;
@@ -142,10 +146,6 @@ pub async fn set_duty(request: HttpRequest, app: web::Data<App>, body: web::Payl
     let parsed = read_json(body, app.max_body_bytes, parse).await?;
     let author = app.authorize(&request, Call::ManageWorkers)?;
     let ReasonBody { reason } = parsed.into_inner()?;
-    let target = target::name_and_action(&request).and_then(|(name, action)| Some((name, action_duty(&action)?)));
-    let (name, duty) = target.ok_or_else(|| {
-        Problem::not_found("no_such_path", "what can be done to a worker is drain, quarantine and release")
-    })?;
     let name = WorkerName::parse_bytes(&name).map_err(|_| no_such_worker(&String::from_utf8_lossy(&name)))?;
     app.engine.submit(Command::SetDuty { name: name.clone(), duty, author, reason }.into()).await?;
     answer(&app, &name, StatusCode::OK).await

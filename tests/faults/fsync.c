@@ -3,11 +3,16 @@
  * While the file $JACUZZI_FAULT_FILE exists, calls on files whose path contains
  * $JACUZZI_FAULT_PATH fail: with $JACUZZI_FAULT=sync, fsync and fdatasync with
  * EIO; with $JACUZZI_FAULT=space, every write with ENOSPC.
+ *
+ * With $JACUZZI_FAULT=power nothing fails, but each such file is copied into the
+ * folder $JACUZZI_FAULT_FILE when it has been synced: what a power cut leaves.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,24 +20,58 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-static int fails(const char *kind, int fd) {
+/* Whether the fault in force is this one and concerns the file, whose path it finds. */
+static int concerns(const char *kind, int fd, char path[PATH_MAX]) {
     const char *asked = getenv("JACUZZI_FAULT");
     const char *part = getenv("JACUZZI_FAULT_PATH");
-    const char *file = getenv("JACUZZI_FAULT_FILE");
-    if (!asked || !part || !file || strcmp(asked, kind) != 0)
+    if (!asked || !part || !getenv("JACUZZI_FAULT_FILE") || strcmp(asked, kind) != 0)
         return 0;
 
     int before = errno;
-    char link[64], path[PATH_MAX];
+    char link[64];
     snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-    ssize_t length = readlink(link, path, sizeof path - 1);
-    int hit = 0;
-    if (length > 0) {
-        path[length] = '\0';
-        hit = strstr(path, part) != NULL && access(file, F_OK) == 0;
-    }
+    ssize_t length = readlink(link, path, PATH_MAX - 1);
     errno = before;
-    return hit;
+    if (length <= 0)
+        return 0;
+    path[length] = '\0';
+    return strstr(path, part) != NULL;
+}
+
+static int fails(const char *kind, int fd) {
+    char path[PATH_MAX];
+    if (!concerns(kind, fd, path))
+        return 0;
+    int before = errno;
+    int armed = access(getenv("JACUZZI_FAULT_FILE"), F_OK) == 0;
+    errno = before;
+    return armed;
+}
+
+static void copy(const char *from, const char *to) {
+    static char buffer[1 << 20];
+    ssize_t got, put = 0;
+    int in = open(from, O_RDONLY), out = open(to, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    while (in >= 0 && out >= 0 && (got = read(in, buffer, sizeof buffer)) > 0)
+        if ((put = write(out, buffer, (size_t)got)) != got)
+            abort();
+    if (in < 0 || out < 0 || close(in) != 0 || close(out) != 0)
+        abort();
+}
+
+/* One copy at a time, so that a later one is never replaced by an earlier one. */
+static void keep_synced(int fd) {
+    static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+    char path[PATH_MAX], whole[2 * PATH_MAX], half[2 * PATH_MAX + 8];
+    if (!concerns("power", fd, path))
+        return;
+    snprintf(whole, sizeof whole, "%s%s", getenv("JACUZZI_FAULT_FILE"), strrchr(path, '/'));
+    snprintf(half, sizeof half, "%s.half", whole);
+    pthread_mutex_lock(&turn);
+    copy(path, half);
+    if (rename(half, whole) != 0)
+        abort();
+    pthread_mutex_unlock(&turn);
 }
 
 /* Defines a call that fails on command, and is the real one otherwise. */
@@ -45,7 +84,10 @@ static int fails(const char *kind, int fd) {
         }                                                     \
         if (!real)                                            \
             real = dlsym(RTLD_NEXT, #name);                   \
-        return real(__VA_ARGS__);                             \
+        result outcome = real(__VA_ARGS__);                   \
+        if (outcome == 0 && strcmp(kind, "sync") == 0)        \
+            keep_synced(fd);                                  \
+        return outcome;                                       \
     }
 
 BREAKABLE(int, fsync, "sync", EIO, (int fd), fd)

@@ -55,12 +55,57 @@ impl Fault {
     }
 
     fn shim(&self) -> PathBuf {
-        self.folder.path().join("fault.so")
+        shim_in(&self.folder)
     }
 
     fn switch(&self) -> PathBuf {
         self.folder.path().join("armed")
     }
+}
+
+/// Remembers what a power cut would leave; pass `env` to what shall be cut off.
+pub struct PowerCut {
+    path: &'static str,
+    folder: TempDir,
+}
+
+impl PowerCut {
+    /// Of the files whose path contains `path`.
+    pub fn of(path: &'static str) -> Self {
+        let power = Self { path, folder: TempDir::with_prefix("jacuzzi-power-").unwrap() };
+        compile(&shim_in(&power.folder));
+        fs::create_dir(power.synced()).unwrap();
+        power
+    }
+
+    /// What the program needs in its environment.
+    pub fn env(&self) -> [(&'static str, PathBuf); 4] {
+        [
+            ("LD_PRELOAD", shim_in(&self.folder)),
+            ("JACUZZI_FAULT", "power".into()),
+            ("JACUZZI_FAULT_PATH", self.path.into()),
+            ("JACUZZI_FAULT_FILE", self.synced()),
+        ]
+    }
+
+    /// Puts these files of a folder back to what they were at their last sync; one that had none is gone.
+    pub fn forget_what_was_not_synced(&self, folder: &Path, files: &[&str]) {
+        for file in files {
+            let synced = fs::read(self.synced().join(file));
+            match synced {
+                Ok(content) => fs::write(folder.join(file), content).unwrap(),
+                Err(_) => drop(fs::remove_file(folder.join(file))),
+            }
+        }
+    }
+
+    fn synced(&self) -> PathBuf {
+        self.folder.path().join("synced")
+    }
+}
+
+fn shim_in(folder: &TempDir) -> PathBuf {
+    folder.path().join("fault.so")
 }
 
 fn compile(shim: &Path) {

@@ -1,8 +1,10 @@
 //! All integration tests, and what they share.
 
+mod api;
+mod client;
+mod durability;
 mod faults;
 mod reads;
-#[expect(dead_code, reason = "for the tests of the server, which come with it")]
 mod server;
 mod tidy;
 mod wire;

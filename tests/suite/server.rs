@@ -109,7 +109,12 @@ impl Home {
 
     /// `jacuzzi serve` on a free port of the loopback.
     pub fn serve(&self) -> Start<'_> {
-        let mut command = self.jacuzzi(&["serve", "--listen", "127.0.0.1:0"]);
+        self.serve_on("127.0.0.1:0")
+    }
+
+    /// The same where clients expect it, after a server there has ended.
+    pub fn serve_on(&self, address: &str) -> Start<'_> {
+        let mut command = self.jacuzzi(&["serve", "--listen", address]);
         command.arg("--farm").arg(self.farm_file()).arg("--data-dir").arg(&self.data);
         Start { home: self, command }
     }
@@ -179,7 +184,7 @@ fn address_in(line: &str) -> Option<&str> {
 }
 
 /// The lines that come out, read off as they come, so that no pipe ever fills up.
-fn lines(from: impl std::io::Read + Send + 'static) -> mpsc::Receiver<String> {
+pub fn lines(from: impl std::io::Read + Send + 'static) -> mpsc::Receiver<String> {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
         for line in BufReader::new(from).lines().map_while(Result::ok) {

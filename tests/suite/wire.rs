@@ -1,6 +1,6 @@
 //! HTTP as bytes, so that a test sends exactly the request it means and sees exactly what comes back.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
@@ -84,6 +84,14 @@ impl Connection {
     /// Whether the server has closed the connection and sent nothing more.
     pub fn is_closed(&mut self) -> bool {
         self.stream.fill_buf().expect("the server closes in time").is_empty()
+    }
+
+    /// Whether the server neither closes the connection nor sends anything for so long.
+    pub fn stays_open(&mut self, span: Duration) -> bool {
+        self.stream.get_ref().set_read_timeout(Some(span)).unwrap();
+        let read = self.stream.fill_buf().map(<[u8]>::len);
+        self.stream.get_ref().set_read_timeout(Some(READ_TIMEOUT)).unwrap();
+        matches!(read, Err(error) if error.kind() == ErrorKind::WouldBlock)
     }
 
     fn receive_body(&mut self, response: &Response) -> Vec<u8> {

@@ -1,6 +1,8 @@
 //! The static tree that masters can be served from by any web server: `v1/builders/*`, `v1/machines/*`, `v1/allocated/all`.
 
+mod look;
 mod names;
+mod place;
 mod read;
 mod views;
 mod write;
@@ -10,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+pub use look::{Look, look};
 pub use names::{NoPath, Reason};
 pub use read::{StaticTree, read};
 pub use views::{Disagreement, View};

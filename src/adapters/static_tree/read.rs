@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Formatter};
-use std::fs;
+use std::fs::{self, Metadata};
 use std::io;
 use std::marker::PhantomData;
 use std::os::unix::ffi::OsStrExt;
@@ -32,12 +32,12 @@ pub struct StaticTree {
 pub fn read(folder: &Path) -> Result<StaticTree, TreeFault> {
     let v1 = find_v1(folder)?;
     let builders = read_view::<BuilderName, WorkerName>(&v1.join("builders"), "machines")?;
-    let machines_folder = v1.join("machines");
+    let machines_folder = machines_folder(&v1);
     let machines = match is_folder(&machines_folder)? {
         true => Some(read_view::<WorkerName, BuilderName>(&machines_folder, "builders")?),
         false => None,
     };
-    let all_file = v1.join("allocated/all");
+    let all_file = all_file(&v1);
     let all = match all_file.try_exists().map_err(TreeFault::io("look at", &all_file))? {
         true => Some(BTreeSet::from_iter(read_list::<WorkerName>(&all_file, "machines")?)),
         false => None,
@@ -46,7 +46,15 @@ pub fn read(folder: &Path) -> Result<StaticTree, TreeFault> {
     Ok(StaticTree { builders, disagreements })
 }
 
-fn find_v1(folder: &Path) -> Result<PathBuf, TreeFault> {
+pub(super) fn machines_folder(v1: &Path) -> PathBuf {
+    v1.join("machines")
+}
+
+pub(super) fn all_file(v1: &Path) -> PathBuf {
+    v1.join("allocated/all")
+}
+
+pub(super) fn find_v1(folder: &Path) -> Result<PathBuf, TreeFault> {
     for v1 in [folder.join("v1"), folder.to_owned()] {
         if is_folder(&v1.join("builders"))? {
             return Ok(v1);
@@ -55,7 +63,7 @@ fn find_v1(folder: &Path) -> Result<PathBuf, TreeFault> {
     Err(TreeFault::NotATree(folder.to_owned()))
 }
 
-fn is_folder(path: &Path) -> Result<bool, TreeFault> {
+pub(super) fn is_folder(path: &Path) -> Result<bool, TreeFault> {
     match fs::metadata(path) {
         Ok(found) => Ok(found.is_dir()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
@@ -66,7 +74,7 @@ fn is_folder(path: &Path) -> Result<bool, TreeFault> {
 /// Every file of a view: its path below the view is the name, its list is under `key`.
 fn read_view<K: Name + Ord, N: Name>(view: &Path, key: &'static str) -> Result<BTreeMap<K, Vec<N>>, TreeFault> {
     let mut lists = BTreeMap::new();
-    for path in files_below(view)? {
+    for path in files_below(view)?.into_keys() {
         let name = path.strip_prefix(view).expect("the walk began at the view").as_os_str();
         let name = parse_name(name.as_bytes()).map_err(|source| TreeFault::Name { path: path.clone(), source })?;
         lists.insert(name, read_list(&path, key)?);
@@ -80,8 +88,8 @@ fn parse_name<K: Name>(bytes: &[u8]) -> Result<K, BadName> {
 }
 
 /// All files below a folder, sorted, so that the same tree has the same first fault.
-fn files_below(view: &Path) -> Result<BTreeSet<PathBuf>, TreeFault> {
-    let mut files = BTreeSet::new();
+pub(super) fn files_below(view: &Path) -> Result<BTreeMap<PathBuf, Metadata>, TreeFault> {
+    let mut files = BTreeMap::new();
     let mut folders = vec![view.to_owned()];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(&folder).map_err(TreeFault::io("list", &folder))? {
@@ -90,7 +98,7 @@ fn files_below(view: &Path) -> Result<BTreeSet<PathBuf>, TreeFault> {
             if found.is_dir() {
                 folders.push(path);
             } else if found.is_file() {
-                files.insert(path);
+                files.insert(path, found);
             } else {
                 return Err(TreeFault::Odd(path));
             }

@@ -1,9 +1,14 @@
 //! Round trips, swaps and faults on real folders.
 
+use std::collections::BTreeSet;
 use std::fs;
+use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
 
 use tempfile::TempDir;
 
@@ -82,10 +87,130 @@ fn a_reader_of_the_old_tree_keeps_it_through_the_swap() {
     write(&target, &builders(&[("b", &["w2"])]), Generation(2), None).unwrap();
     assert_eq!(read(&held).unwrap().builders, builders(&[("b", &["w1"])]));
     assert_eq!(read(&target).unwrap().builders, builders(&[("b", &["w2"])]));
-    assert_eq!(generations(&target), ["1-1", "2-1"]);
-    write(&target, &builders(&[("b", &["w3"])]), Generation(2), None).unwrap();
-    assert_eq!(generations(&target), ["2-1", "2-2"], "the last two stay");
     assert!(fs::read_link(&target).unwrap().is_relative(), "the parent can be moved");
+}
+
+/// As if the folder had been made that many seconds before now.
+fn age(target: &Path, folder: &str, seconds: u64) {
+    let path = PathBuf::from(format!("{}.generations", target.display())).join(folder);
+    let folder = fs::File::open(path).unwrap();
+    let made = folder.metadata().unwrap().modified().unwrap();
+    folder.set_modified(made - Duration::from_secs(seconds)).unwrap();
+}
+
+#[test]
+fn a_folder_stays_a_minute_after_it_was_replaced() {
+    let folder = TempDir::new().unwrap();
+    let target = folder.path().join("out");
+    let to = |generation: u64| write(&target, &builders(&[("b", &["w1"])]), Generation(generation), None).unwrap();
+    to(1);
+    age(&target, "1-1", 500);
+    to(2);
+    assert_eq!(generations(&target), ["1-1", "2-1"], "it was replaced just now");
+    to(2);
+    assert_eq!(generations(&target), ["1-1", "2-1", "2-2"]);
+    age(&target, "2-1", 61);
+    age(&target, "2-2", 59);
+    to(4);
+    assert_eq!(generations(&target), ["2-1", "2-2", "4-1"], "the first was replaced 61 s ago, the second 59 s ago");
+    age(&target, "2-1", 900);
+    age(&target, "2-2", 800);
+    age(&target, "4-1", 700);
+    to(5);
+    assert_eq!(generations(&target), ["4-1", "5-1"], "the one before stays, however old");
+}
+
+#[test]
+fn what_did_not_change_is_the_same_file() {
+    let folder = TempDir::new().unwrap();
+    let target = folder.path().join("out");
+    let inode = |path: &str| fs::metadata(target.join("v1").join(path)).unwrap().ino();
+    write(&target, &builders(&[("b", &["w1"]), ("c", &["w2"]), ("d", &["w3"])]), Generation(1), None).unwrap();
+    let before = ["builders/b", "builders/c", "machines/w1", "machines/w2"].map(inode);
+    fs::write(target.join("v1/builders/d"), "edited").unwrap();
+    let list = builders(&[("b", &["w1"]), ("c", &["w4"]), ("d", &["w3"])]);
+    write(&target, &list, Generation(2), None).unwrap();
+    assert_eq!(inode("builders/b"), before[0]);
+    assert_ne!(inode("builders/c"), before[1]);
+    assert_eq!(inode("machines/w1"), before[2]);
+    assert_eq!(read(&target).unwrap(), StaticTree { builders: list, disagreements: Vec::new() }, "d is written anew");
+}
+
+#[test]
+fn a_look_sees_every_change() {
+    let folder = tree(&[("builders/b", r#"{"machines": ["w1"]}"#), ("allocated/all", "1")]);
+    let (of, file) = (|| look(folder.path()).unwrap(), |path: &str| folder.path().join("v1").join(path));
+    let mut before = of();
+    assert_eq!(of(), before, "looking changes nothing");
+    let steps: [&dyn Fn(); 6] = [
+        &|| fs::write(file("builders/c"), "new").unwrap(),
+        &|| fs::rename(file("builders/c"), file("builders/d")).unwrap(),
+        &|| fs::write(file("builders/b"), "longer than it was before, whenever that was").unwrap(),
+        &|| fs::create_dir(file("machines")).and_then(|()| fs::write(file("machines/w"), "")).unwrap(),
+        &|| fs::remove_file(file("allocated/all")).unwrap(),
+        &|| fs::copy(file("builders/b"), file("x")).and_then(|_| fs::rename(file("x"), file("builders/b"))).unwrap(),
+    ];
+    for (at, step) in steps.iter().enumerate() {
+        step();
+        let after = of();
+        assert_ne!(after, before, "step {at}");
+        before = after;
+    }
+    fs::write(file("allocations"), "no view").unwrap();
+    assert_eq!(of(), before);
+}
+
+/// The generation that all files of a tree are of.
+fn one_generation(folder: &Path) -> u64 {
+    let number: u64 = fs::read_to_string(folder.join("v1/allocations")).unwrap().parse().unwrap();
+    assert_eq!(read(folder).unwrap(), StaticTree { builders: generation(number), disagreements: Vec::new() });
+    number
+}
+
+/// Small, and different from that of every other number.
+fn generation(number: u64) -> Builders {
+    let other = format!("w{number}");
+    builders(&[("always", &["w0"]), ("changing", &["w0", &other])])
+}
+
+#[test]
+fn readers_that_hold_a_folder_see_one_generation_through_a_thousand_changes() {
+    const CHANGES: u64 = 1000;
+    let memory = Path::new("/dev/shm");
+    let folder = if memory.is_dir() { TempDir::new_in(memory) } else { TempDir::new() }.unwrap();
+    let target = folder.path().join("out");
+    let to = |number: u64| {
+        write(&target, &generation(number), Generation(number), Some(number.to_string().as_bytes())).unwrap();
+    };
+    to(1);
+    let published = AtomicU64::new(1);
+    let reader = || {
+        let mut seen = BTreeSet::new();
+        while published.load(Ordering::Acquire) < CHANGES {
+            let handle = fs::File::open(&target).unwrap();
+            let held = PathBuf::from(format!("/proc/self/fd/{}", handle.as_raw_fd()));
+            let number = one_generation(&held);
+            let until = (number + 10).min(CHANGES);
+            while published.load(Ordering::Acquire) < until {
+                assert_eq!(one_generation(&held), number);
+            }
+            assert_eq!(one_generation(&held), number);
+            seen.insert(number);
+        }
+        seen.len()
+    };
+    thread::scope(|scope| {
+        let readers: Vec<_> = (0..3).map(|_| scope.spawn(reader)).collect();
+        for number in 2..=CHANGES {
+            to(number);
+            published.store(number, Ordering::Release);
+        }
+        for reader in readers {
+            let seen = reader.join().unwrap();
+            assert!(seen > 10, "a reader saw only {seen} generations");
+        }
+    });
+    assert_eq!(one_generation(&target), CHANGES);
 }
 
 #[test]
@@ -94,10 +219,10 @@ fn what_a_crash_left_is_removed_by_the_next_export() {
     let target = folder.path().join("out");
     write(&target, &builders(&[("b", &["w1"])]), Generation(1), None).unwrap();
     let beside = folder.path().join("out.generations");
-    fs::create_dir_all(beside.join("2-1/v1/builders")).unwrap();
+    fs::create_dir_all(beside.join("unfinished/v1/builders/b/c")).unwrap();
     symlink("out.generations/2-1", beside.join("next")).unwrap();
     write(&target, &builders(&[("b", &["w2"])]), Generation(2), None).unwrap();
-    assert_eq!(generations(&target), ["1-1", "2-2"]);
+    assert_eq!(generations(&target), ["1-1", "2-1"]);
     assert_eq!(read(&target).unwrap().builders, builders(&[("b", &["w2"])]));
 }
 

@@ -1,23 +1,26 @@
 //! Writes a static tree so that a reader sees the old one or the new one: a new folder first, then a symlink is swapped.
 
 use std::collections::BTreeSet;
-use std::ffi::{OsStr, OsString};
-use std::fs::{self, File, TryLockError};
-use std::io::{self, Write};
-use std::os::unix::fs::symlink;
+use std::fs::{self, File};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
 use super::names::without_path;
+use super::place::{Place, sync};
 use super::views::{ByMachine, by_machine};
 use super::{TreeFault, View};
 use crate::domain::allocator::{Builders, Generation};
 use crate::domain::{BuilderName, WorkerName};
 
 /// Writes the tree of one generation to `target`, which becomes a symlink to a
-/// new folder in `<target>.generations`, beside it. The folder that `target`
-/// was before stays, for readers that hold it; older ones are removed.
+/// new folder in `<target>.generations`, beside it. Folders that `target` was
+/// before stay, for readers that hold one: the last one always, the others for
+/// a minute after they were replaced. A later write removes them.
+///
+/// Files that have not changed are hard links to those of the folder before,
+/// so that a small change costs little and web servers see the same file.
 ///
 /// `blob`: the body of `/v1/allocations`, written to `v1/allocations`.
 ///
@@ -34,147 +37,24 @@ pub fn write(target: &Path, builders: &Builders, generation: Generation, blob: O
     let place = Place::of(target)?;
     place.check_target()?;
     let _lock = place.lock()?;
-    let folder = place.new_folder(generation)?;
-    let mut tree = Tree { folder: place.generations.join(&folder), written: BTreeSet::new() };
+    let before = place.current()?.map(|name| place.folder(&name));
+    let mut tree = Tree { folder: place.unfinished()?, before, written: BTreeSet::new() };
     let written = tree.write(builders, &machines, blob).and_then(|()| tree.sync());
     if let Err(fault) = written {
         // Best effort: the first fault is the one to report.
         fs::remove_dir_all(&tree.folder).ok();
         return Err(fault);
     }
-    let before = place.swap(&folder)?;
-    place.remove_all_but([Some(folder), before])
-}
-
-/// Where a tree goes: `target` in `parent`, and `generations` beside it.
-struct Place {
-    target: PathBuf,
-    parent: PathBuf,
-    generations: PathBuf,
-    /// `generations` as seen from `parent`.
-    generations_name: OsString,
-}
-
-impl Place {
-    fn of(target: &Path) -> Result<Self, TreeFault> {
-        let name = target.file_name().ok_or_else(|| TreeFault::NoFolderName(target.to_owned()))?;
-        let parent = match target.parent() {
-            Some(parent) if !parent.as_os_str().is_empty() => parent,
-            _ => Path::new("."),
-        };
-        let mut generations_name = name.to_owned();
-        generations_name.push(".generations");
-        Ok(Self {
-            target: parent.join(name),
-            parent: parent.to_owned(),
-            generations: parent.join(&generations_name),
-            generations_name,
-        })
-    }
-
-    /// The target may be absent, an empty folder, or a symlink that we made.
-    fn check_target(&self) -> Result<(), TreeFault> {
-        let path = &self.target;
-        let taken = |what| Err(TreeFault::Taken { path: path.clone(), what });
-        let found = match fs::symlink_metadata(path) {
-            Ok(found) => found.file_type(),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            Err(error) => return Err(TreeFault::io("look at", path)(error)),
-        };
-        if found.is_symlink() {
-            let ours = self.current()?.is_some();
-            return if ours { Ok(()) } else { taken("a symlink that no export made") };
-        }
-        if !found.is_dir() {
-            return taken("a file");
-        }
-        let empty = fs::read_dir(path).map_err(TreeFault::io("list", path))?.next().is_none();
-        if empty { Ok(()) } else { taken("a folder with something in it that no export made") }
-    }
-
-    /// The folder that the target's symlink names, if that is one of ours.
-    fn current(&self) -> Result<Option<OsString>, TreeFault> {
-        match fs::read_link(&self.target) {
-            Ok(link) if link.parent() == Some(Path::new(&self.generations_name)) => {
-                Ok(link.file_name().map(OsStr::to_owned))
-            }
-            Ok(_) => Ok(None),
-            // No symlink, or nothing at all.
-            Err(error) if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::NotFound) => Ok(None),
-            Err(error) => Err(TreeFault::io("look at", &self.target)(error)),
-        }
-    }
-
-    /// Held until the file is dropped: two exports at once would remove each other's folders.
-    fn lock(&self) -> Result<File, TreeFault> {
-        fs::create_dir_all(&self.generations).map_err(TreeFault::io("make the folder", &self.generations))?;
-        let path = self.generations.join("lock");
-        let file = File::create(&path).map_err(TreeFault::io("open", &path))?;
-        match file.try_lock() {
-            Ok(()) => Ok(file),
-            Err(TryLockError::WouldBlock) => Err(TreeFault::Busy(self.target.clone())),
-            Err(TryLockError::Error(error)) => Err(TreeFault::io("lock", &path)(error)),
-        }
-    }
-
-    /// `<generation>-<n>`, with the first `n` that is free.
-    fn new_folder(&self, generation: Generation) -> Result<OsString, TreeFault> {
-        for number in 1_u64.. {
-            let name = OsString::from(format!("{generation}-{number}"));
-            let path = self.generations.join(&name);
-            match fs::create_dir(&path) {
-                Ok(()) => return Ok(name),
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(TreeFault::io("make the folder", &path)(error)),
-            }
-        }
-        unreachable!("no file system holds so many folders")
-    }
-
-    /// Points the target to the folder; answers the folder that it named before.
-    fn swap(&self, folder: &OsStr) -> Result<Option<OsString>, TreeFault> {
-        let before = self.current()?;
-        let next = self.generations.join("next");
-        match fs::remove_file(&next) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(TreeFault::io("remove", &next)(error)),
-            Ok(()) | Err(_) => {}
-        }
-        let link = Path::new(&self.generations_name).join(folder);
-        symlink(link, &next).map_err(TreeFault::io("make the symlink", &next))?;
-        if before.is_none() && self.target.exists() {
-            // The empty folder: a rename puts a symlink in the place of anything but that.
-            fs::remove_dir(&self.target).map_err(TreeFault::io("remove", &self.target))?;
-        }
-        fs::rename(&next, &self.target).map_err(TreeFault::io("swap the symlink", &self.target))?;
-        sync(&self.generations)?;
-        sync(&self.parent)?;
-        Ok(before)
-    }
-
-    /// Removes every other folder of ours, also what a crash left half written.
-    fn remove_all_but(&self, keep: [Option<OsString>; 2]) -> Result<(), TreeFault> {
-        let list = TreeFault::io("list", &self.generations);
-        let entries: Vec<_> = fs::read_dir(&self.generations).and_then(Iterator::collect).map_err(list)?;
-        for entry in entries {
-            let name = entry.file_name();
-            if is_folder_name(&name) && !keep.contains(&Some(name)) {
-                let path = entry.path();
-                fs::remove_dir_all(&path).map_err(TreeFault::io("remove the old folder", &path))?;
-            }
-        }
-        Ok(())
-    }
-}
-
-fn is_folder_name(name: &OsStr) -> bool {
-    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let parts = name.to_str().and_then(|name| name.split_once('-'));
-    parts.is_some_and(|(generation, number)| is_number(generation) && is_number(number))
+    let folder = place.finish(&tree.folder, generation)?;
+    place.swap(&folder)?;
+    place.remove_outdated(&folder)
 }
 
 /// The files of one export, in its new folder.
 struct Tree {
     folder: PathBuf,
+    /// The folder in force, if there is one.
+    before: Option<PathBuf>,
     /// Files and folders, to be synced when all are written.
     written: BTreeSet<PathBuf>,
 }
@@ -204,16 +84,27 @@ impl Tree {
         Ok(())
     }
 
-    fn write_file(&mut self, path: &str, bytes: &[u8]) -> Result<(), TreeFault> {
-        let path = self.folder.join(path);
+    fn write_file(&mut self, name: &str, bytes: &[u8]) -> Result<(), TreeFault> {
+        let path = self.folder.join(name);
         if let Some(folder) = path.parent().filter(|folder| !self.written.contains(*folder)) {
             self.make_folder(folder)?;
+        }
+        if self.link_unchanged(name, bytes, &path) {
+            return Ok(());
         }
         // A new file, so that names which this file system holds for equal do not overwrite each other.
         let file = File::create_new(&path).and_then(|mut file| file.write_all(bytes));
         file.map_err(TreeFault::io("write", &path))?;
         self.written.insert(path);
         Ok(())
+    }
+
+    /// Whether the file could be taken over from the folder in force. Its
+    /// bytes are compared, so that a damaged or edited file is written anew.
+    fn link_unchanged(&self, name: &str, bytes: &[u8], path: &Path) -> bool {
+        let Some(before) = &self.before else { return false };
+        let was = before.join(name);
+        fs::read(&was).is_ok_and(|found| found == bytes) && fs::hard_link(&was, path).is_ok()
     }
 
     /// After all is written: the first sync of a file system carries most of
@@ -238,9 +129,4 @@ fn json(list: &impl Serialize) -> Vec<u8> {
     let mut text = serde_json::to_vec_pretty(list).expect("a list of texts is always JSON");
     text.push(b'\n');
     text
-}
-
-/// Takes files and folders alike.
-fn sync(path: &Path) -> Result<(), TreeFault> {
-    File::open(path).and_then(|file| file.sync_all()).map_err(TreeFault::io("sync", path))
 }

@@ -15,7 +15,7 @@ use tempfile::TempDir;
 use super::farm::Farm;
 use super::server::Server;
 use crate::adapters::{history_file, static_tree};
-use crate::cli::client::Target;
+use crate::cli::target::Target;
 use crate::domain::allocator::Generation;
 
 /// Requests per second of a builder, of the blob and of a 304, beside nginx (needs nginx and wrk)

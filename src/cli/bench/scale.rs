@@ -13,7 +13,7 @@ use ureq::Agent;
 
 use super::farm::Farm;
 use super::server::Server;
-use crate::cli::client::Target;
+use crate::cli::target::Target;
 
 /// One changed builder on its way to long pollers, the blob's size and time, and memory at full scale
 #[derive(Debug, Args)]

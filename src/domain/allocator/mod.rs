@@ -131,7 +131,7 @@ pub enum Refusal {
     NotAllocated { builder: BuilderName },
     #[error(transparent)]
     NotKept(#[from] NotKept),
-    #[error("line {line} (time {time}) breaks a rule, and the import is strict: {}", list_faults(.faults))]
+    #[error("line {line} (time {time}) breaks {} rule(s), and the import is strict", .faults.len())]
     Strict { line: usize, time: Timestamp, faults: Vec<Fault> },
 }
 

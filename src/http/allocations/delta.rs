@@ -61,7 +61,7 @@ impl Query {
             Problem::bad_request("bad_parameter", "`wait`, `until` and `epoch` go with `since=<generation>`")
         })?;
         let until = generation(request, "until")?;
-        if let Some(theirs) = target::text_parameter(request, "epoch").map(shown)
+        if let Some(theirs) = target::text_parameter(request, "epoch")
             && theirs != epoch
         {
             let detail = format!(
@@ -73,17 +73,13 @@ impl Query {
     }
 }
 
-fn shown(text: Result<std::borrow::Cow<'_, str>, String>) -> String {
-    text.map_or_else(|lossy| lossy, std::borrow::Cow::into_owned)
-}
-
 /// A generation number in a parameter.
 pub fn generation(request: &HttpRequest, key: &str) -> Result<Option<Generation>, Problem> {
     Ok(number(request, key)?.map(Generation))
 }
 
 fn wait(request: &HttpRequest) -> Result<Option<Duration>, Problem> {
-    let Some(text) = target::text_parameter(request, "wait").map(shown) else { return Ok(None) };
+    let Some(text) = target::text_parameter(request, "wait") else { return Ok(None) };
     let seconds: Option<f64> = text.parse().ok().filter(|seconds: &f64| seconds.is_finite() && *seconds >= 0.0);
     let seconds = seconds.ok_or_else(|| {
         Problem::bad_request("bad_parameter", format!("`wait` is a number of seconds from 0 up, not {text:?}"))

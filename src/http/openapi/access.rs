@@ -9,6 +9,7 @@ const ACCESS: &str = "Tokens and the audit log";
 const TOKEN: &str = "master-3";
 
 pub fn operations() -> Vec<Described> {
+    let record = number(Type::Integer, 0).maximum(Some(u64::MAX));
     let limit = number(Type::Integer, 1).maximum(Some(1000)).default(Some(100.into()));
     vec![
         of_operators(Described::get("/v1/tokens", "listTokens", "All tokens, without their secrets"))
@@ -25,7 +26,7 @@ pub fn operations() -> Vec<Described> {
         of_operators(Described::get("/v1/audit", "listAudit", "Who did what to what, when and why"))
             .takes([
                 query("limit", "Entries on a page.", limit),
-                query("before", "Only older ones than this record.", number(Type::Integer, 0)),
+                query("before", "Only older ones than this record.", record),
             ])
             .answers(200, json("A page, newest first.", &["AuditPage"]))
             .fails(&[400, 401, 403, 429, 500]),

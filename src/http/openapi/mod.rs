@@ -24,7 +24,8 @@ The control plane of a CI farm: which workers may run which builder.
 Every path is also answered with a slash at its end. Names are percent-encoded; `+` is a plus sign, in queries too. \
 Answers are compressed with gzip or zstd for clients that accept it. Errors are problem documents (RFC 9457) with a \
 stable `code`; only what is not HTTP at all, such as a `Content-Length` that is no number, is answered with a bare \
-400, 408 or 431. A method that a path does not have is answered 405, a path that is not here 404. A call under a `Host` that this server does not go by is answered 421.
+400, 408 or 431. A method that a path does not have is answered 405, a path that is not here 404. A call \
+under a `Host` that this server does not go by is answered 421.
 
 Every answer but those of the plain allocation reads carries an `X-Request-ID`: the client's own, if it is 1 to 128 \
 visible ASCII characters, and the log names it.";

@@ -139,7 +139,7 @@ fn a_long_poll_ends_with_the_change() {
         let mut polls: Vec<_> = (0..8).map(|_| boxes.server.connect()).collect();
         for poll in &mut polls {
             let target = format!("/v1/allocations?since={generation}&wait={wait}");
-            poll.send(format!("GET {target} HTTP/1.1\r\nHost: farm\r\n\r\n").as_bytes());
+            poll.send(format!("GET {target} HTTP/1.1\r\nHost: localhost\r\n\r\n").as_bytes());
         }
         let begun = Instant::now();
         let machines = json!([format!("box{generation}")]);
@@ -150,7 +150,10 @@ fn a_long_poll_ends_with_the_change() {
             assert_eq!((response.status, response.json()), (200, expected));
             assert!(response.header("etag").is_some());
             // The connection is good for the next poll.
-            assert_eq!(poll.request("GET", "/v1/builders/b9", &["Host: farm"]).json(), json!({"machines": machines}));
+            assert_eq!(
+                poll.request("GET", "/v1/builders/b9", &["Host: localhost"]).json(),
+                json!({"machines": machines})
+            );
         }
         assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
     }
@@ -174,7 +177,7 @@ fn a_long_poll_without_a_change_ends_in_time() {
 fn a_stop_ends_polls_and_streams() {
     let boxes = four_generations(FARM);
     let mut poll = boxes.server.connect();
-    poll.send(b"GET /v1/allocations?since=4&wait=60 HTTP/1.1\r\nHost: farm\r\n\r\n");
+    poll.send(b"GET /v1/allocations?since=4&wait=60 HTTP/1.1\r\nHost: localhost\r\n\r\n");
     let mut events = Events::open(&boxes.server, "/v1/allocations/events", &["Last-Event-ID: 3"]);
     assert_eq!(events.next().0, 4);
     let begun = Instant::now();

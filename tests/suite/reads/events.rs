@@ -17,7 +17,7 @@ impl Events {
     pub fn open(server: &Server, target: &str, headers: &[&str]) -> Self {
         let mut connection = server.connect();
         let headers: String = headers.iter().map(|header| format!("{header}\r\n")).collect();
-        connection.send(format!("GET {target} HTTP/1.1\r\nHost: farm\r\n{headers}\r\n").as_bytes());
+        connection.send(format!("GET {target} HTTP/1.1\r\nHost: localhost\r\n{headers}\r\n").as_bytes());
         let (status, headers) = connection.receive_head();
         assert_eq!(status, 200, "{target}: {headers:?}");
         let header = |name: &str| headers.iter().find(|(sent, _)| sent == name).map(|(_, value)| value.as_str());

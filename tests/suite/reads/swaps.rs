@@ -69,7 +69,7 @@ fn target(reader: usize, turn: usize, last: u64) -> String {
 /// Reads again and again, most readers whenever there is a new generation, a few without a pause.
 fn read(stage: &Stage, reader: usize) -> Vec<Seen> {
     let mut connection = stage.boxes.server.connect();
-    let mut ask = |target: &str| connection.request("GET", target, &["Host: farm"]);
+    let mut ask = |target: &str| connection.request("GET", target, &["Host: localhost"]);
     let (mut collected, mut last) = (Vec::new(), 0);
     for turn in 0.. {
         if reader >= RESTLESS {

@@ -76,8 +76,8 @@ fn a_worker_is_taken_out_of_work_and_back() {
     assert_eq!(boxes.read("/v1/machines/lin00")["builders"], json!(["Linux central a", "Linux central b"]));
     let released = boxes.ask("POST", "/v1/workers/lin00/release", &[], "").json();
     assert_eq!((&released["state"], released.get("reason"), released.get("author")), (&json!("active"), None, None));
-    boxes.refused("POST", "/v1/workers/lin00/sell", "", (404, "no_such_path"));
-    boxes.refused("POST", "/v1/workers/lin00", "", (404, "no_such_path"));
+    boxes.refused("POST", "/v1/workers/lin00/sell", "", (405, "method_not_allowed"));
+    boxes.refused("POST", "/v1/workers/lin00", "", (405, "method_not_allowed"));
     boxes.refused("POST", "/v1/workers/none/release", "", (404, "no_such_worker"));
 }
 

@@ -1,9 +1,11 @@
 //! `jacuzzi import`: a static tree, a blob or a history becomes generations, with a report of what is odd about it.
 
+pub(super) mod watch;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
-use std::io::{self, Read, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -13,14 +15,14 @@ use indicatif::ProgressBar;
 use serde::Serialize;
 
 use super::answers::{Broken, Imported};
-use super::client::{Client, Target, decode};
+use super::client::{Client, decode};
 use super::globals::{Globals, Output};
-use super::print::{print_json, printable, say};
+use super::offer;
+use super::print::{listed, print_json, printable, say};
+use super::target::Target;
+use super::until_stopped::until_stopped;
 use crate::adapters::{history_file, static_tree};
 use crate::domain::allocator::{Builders, Rule, Write as AllocatorWrite};
-
-/// So many faults are listed without --verbose.
-const FAULTS_SHOWN: usize = 20;
 
 const SPINNER_TICK: Duration = Duration::from_millis(100);
 
@@ -45,6 +47,25 @@ pub(super) struct Import {
     /// List every broken rule, not only the first 20
     #[arg(long, short)]
     verbose: bool,
+
+    /// Follow the static tree in DIR, until SIGTERM or SIGINT
+    ///
+    /// While this runs, DIR is the truth: its changes are imported, and what is written here in
+    /// another way is replaced by what DIR says. A change is taken when DIR has held still from one
+    /// look to the next. Views that disagree are reported, and taken only after they have stayed so
+    /// for 12 looks; a tree without any builder is reported, and never taken. The server may be
+    /// restarted meanwhile.
+    #[arg(long)]
+    watch: bool,
+
+    /// How often to look at DIR, 0.1 to 3600
+    #[arg(long, value_name = "SECONDS", requires = "watch", default_value = "5", value_parser = parse_interval)]
+    interval: Duration,
+}
+
+fn parse_interval(text: &str) -> Result<Duration, &'static str> {
+    let seconds = text.parse().ok().filter(|seconds| (0.1..=3600.0).contains(seconds));
+    seconds.map(Duration::from_secs_f64).ok_or("give a number of seconds from 0.1 to 3600")
 }
 
 /// What is sent to the server.
@@ -56,11 +77,11 @@ struct Upload {
 
 impl Import {
     pub(super) fn run(self, globals: &Globals, out: &mut dyn Write) -> anyhow::Result<()> {
-        let upload = self.read().with_context(|| format!("cannot import {}", self.from.display()))?;
-        let mut target = Target::path("/v1/allocations/import").query("strict", self.strict);
-        if let Some(reason) = &self.reason {
-            target = target.query("reason", reason);
+        if self.watch {
+            return until_stopped(watch::follow(watch::Watch::new(self, globals)?));
         }
+        let upload = self.read().with_context(|| format!("cannot import {}", self.from.display()))?;
+        let target = target(self.strict, self.reason.as_deref());
         let spinner = ProgressBar::new_spinner().with_message(format!("importing {} change(s)", upload.changes));
         spinner.enable_steady_tick(SPINNER_TICK);
         let answer = Client::new(globals).post(&target, upload.media_type, &upload.body);
@@ -75,35 +96,33 @@ impl Import {
 
     /// Everything is parsed here already, so that a fault names the file and the place in it.
     fn read(&self) -> anyhow::Result<Upload> {
-        if self.from == Path::new("-") {
-            let mut bytes = Vec::new();
-            io::stdin().lock().read_to_end(&mut bytes).context("cannot read stdin")?;
-            return file_upload(bytes);
-        }
-        if fs::metadata(&self.from)?.is_dir() {
+        if self.from != Path::new("-") && fs::metadata(&self.from)?.is_dir() {
             return self.tree_upload();
         }
-        file_upload(fs::read(&self.from)?)
+        file_upload(offer::bytes(&self.from)?)
     }
 
     fn tree_upload(&self) -> anyhow::Result<Upload> {
         let tree = static_tree::read(&self.from)?;
-        let disagreements: Vec<_> = tree.disagreements.iter().map(ToString::to_string).collect();
-        if !disagreements.is_empty() {
-            let count = disagreements.len();
-            say(format_args!("the tree's three views disagree in {count} place(s); v1/builders is taken:"));
-            say(listed(&disagreements, self.verbose).trim_end());
-            if self.strict {
-                bail!("the tree's views disagree, and the import is strict");
-            }
+        offer::say_disagreements(&tree.disagreements, self.verbose);
+        if self.strict && !tree.disagreements.is_empty() {
+            bail!("the tree's views disagree, and the import is strict");
         }
-        #[derive(Serialize)]
-        struct Blob<'a> {
-            builders: &'a Builders,
-        }
-        let body = serde_json::to_vec(&Blob { builders: &tree.builders })?;
-        Ok(Upload { media_type: "application/json", body, changes: 1 })
+        Ok(blob_upload(&tree.builders))
     }
+}
+
+fn target(strict: bool, reason: Option<&str>) -> Target {
+    Target::path("/v1/allocations/import").query("strict", strict).optional("reason", reason)
+}
+
+fn blob_upload(builders: &Builders) -> Upload {
+    #[derive(Serialize)]
+    struct Blob<'a> {
+        builders: &'a Builders,
+    }
+    let body = serde_json::to_vec(&Blob { builders }).expect("names are always JSON");
+    Upload { media_type: "application/json", body, changes: 1 }
 }
 
 fn file_upload(body: Vec<u8>) -> anyhow::Result<Upload> {
@@ -120,32 +139,28 @@ fn summary(imported: &Imported, verbose: bool) -> String {
             format!("imported {} change(s) as generations {first} to {}\n", imported.imported, imported.last)
         }
     };
-    if imported.broken.is_empty() {
-        return text;
+    text += &broken_rules(&imported.broken, verbose);
+    text
+}
+
+/// How many rules of which kind, then each with its place; nothing if there is none.
+fn broken_rules(broken: &[Broken], verbose: bool) -> String {
+    if broken.is_empty() {
+        return String::new();
     }
     let mut counts = BTreeMap::<Rule, usize>::new();
-    for broken in &imported.broken {
+    for broken in broken {
         *counts.entry(broken.fault.rule).or_default() += 1;
     }
-    text += &format!("{} broken rule(s):\n", imported.broken.len());
+    let mut text = format!("{} broken rule(s):\n", broken.len());
     for (rule, count) in counts {
         let rule = serde_json::to_value(rule).expect("a rule is a text in JSON");
         writeln!(text, "{count:>6} {}", rule.as_str().unwrap_or_default()).expect("a String takes everything");
     }
-    let lines: Vec<_> = imported.broken.iter().map(describe).collect();
+    let lines: Vec<_> = broken.iter().map(describe).collect();
     text + &listed(&lines, verbose)
 }
 
 fn describe(broken: &Broken) -> String {
     format!("change {}, {}: {}", broken.line, broken.time, printable(&broken.fault.to_string()))
-}
-
-/// One a line, and how many are left out.
-fn listed(lines: &[String], verbose: bool) -> String {
-    let shown = if verbose { lines.len() } else { lines.len().min(FAULTS_SHOWN) };
-    let mut text: String = lines[..shown].iter().map(|line| format!("  {line}\n")).collect();
-    if shown < lines.len() {
-        text += &format!("  and {} more (--verbose lists them)\n", lines.len() - shown);
-    }
-    text
 }
