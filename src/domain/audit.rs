@@ -105,13 +105,13 @@ fn worker_entry(
 }
 
 fn access_entry(event: &access::Event) -> AuditEntry {
-    let (action, name, author, detail) = match event {
-        access::Event::TokenAdded { name, role, hash: _, author, time: _ } => {
-            ("token.add", name, author, format!("role {role}"))
+    let (action, name, author, reason, detail) = match event {
+        access::Event::TokenAdded { name, role, hash: _, author, reason, time: _ } => {
+            ("token.add", name, author, reason, format!("role {role}"))
         }
-        access::Event::TokenRevoked { name, author } => ("token.revoke", name, author, String::new()),
+        access::Event::TokenRevoked { name, author, reason } => ("token.revoke", name, author, reason, String::new()),
     };
-    AuditEntry { author: author.clone(), action, target: format!("token {name}"), reason: None, detail }
+    AuditEntry { author: author.clone(), action, target: format!("token {name}"), reason: reason.clone(), detail }
 }
 
 fn shown(names: &[&names::BuilderName]) -> String {

@@ -30,6 +30,7 @@ struct Line {
 
 /// `GET /v1/audit?limit=&before=`
 pub async fn audit(request: HttpRequest, app: web::Data<App>) -> Result<HttpResponse, Problem> {
+    app.admit_read(&request)?;
     app.authorize(&request, Call::ReadAudit)?;
     let (limit, before) = (limit(&request)?, number(&request, "before")?);
     let records = app.records.clone();

@@ -4,14 +4,15 @@ use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse, web};
 
 use super::App;
-use super::allocations::writes::flag;
 use super::auth::Call;
+use super::parameters::{flag, only_parameters};
 use super::problem::Problem;
 use crate::daemons::ReloadError;
 
 /// `POST /v1/farm/reload?dry_run=`
 pub async fn reload(request: HttpRequest, app: web::Data<App>) -> Result<HttpResponse, Problem> {
     app.admit_write(&request)?;
+    only_parameters(&request, &["dry_run"])?;
     let dry_run = flag(&request, "dry_run")?;
     let author = app.authorize(&request, Call::ReloadFarm)?;
     Ok(HttpResponse::Ok().json(app.farm_file.reload(author, dry_run).await?))

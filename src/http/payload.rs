@@ -1,5 +1,7 @@
 //! Request bodies, up to a limit.
 
+use std::fmt::Display;
+
 use actix_web::http::StatusCode;
 use actix_web::web;
 use bytes::{Bytes, BytesMut};
@@ -33,17 +35,26 @@ async fn read(mut payload: web::Payload, limit: u64) -> Result<Payload, Problem>
     Ok(if length > limit { Payload::TooLarge } else { Payload::Whole(body.freeze()) })
 }
 
-/// Reads a JSON body; what it says is wrong names the place.
+/// Reads a JSON body, which is an object; what it says is wrong names the place.
 pub fn from_json<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> {
-    serde_json::from_slice(body)
-        .map_err(|error| Problem::bad_request("malformed", format!("the body is not as it should be: {error}")))
+    let malformed =
+        |error: &dyn Display| Problem::bad_request("malformed", format!("the body is not as it should be: {error}"));
+    // A list of the right values, in order, would be read as the object.
+    if body.trim_ascii_start().first() == Some(&b'[') {
+        return Err(malformed(&"a JSON object is expected, not a list"));
+    }
+    serde_json::from_slice(body).map_err(|error| malformed(&error))
 }
 
-/// A parsed body, or that it was too large, which is told only after who is
-/// calling has been checked.
+/// A parsed body, or what is only told after who is calling has been checked,
+/// such as that it was too large.
 pub struct Parsed<T>(Result<T, Problem>);
 
 impl<T> Parsed<T> {
+    pub fn new(parsed: Result<T, Problem>) -> Self {
+        Self(parsed)
+    }
+
     pub fn into_inner(self) -> Result<T, Problem> {
         self.0
     }

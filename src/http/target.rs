@@ -39,7 +39,13 @@ pub fn parameter<'a>(request: &'a HttpRequest, key: &str) -> Option<Raw<'a>> {
     parameter_of(request.query_string(), key)
 }
 
-/// The same before there is a request, for those who choose the handler.
+/// The names of all query parameters, in order.
+pub fn parameter_keys(request: &HttpRequest) -> impl Iterator<Item = Raw<'_>> {
+    let pairs = request.query_string().split('&').filter(|pair| !pair.is_empty());
+    pairs.map(|pair| decode(pair.split_once('=').map_or(pair, |(key, _)| key).as_bytes()))
+}
+
+/// The value of a query parameter before there is a request, for those who choose the handler.
 pub fn parameter_of<'a>(query: &'a str, key: &str) -> Option<Raw<'a>> {
     let pairs = query.split('&').map(|pair| pair.split_once('=').unwrap_or((pair, "")));
     let (_, value) = pairs.into_iter().find(|(name, _)| *decode(name.as_bytes()) == *key.as_bytes())?;

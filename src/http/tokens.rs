@@ -6,9 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use super::App;
 use super::auth::{Call, hash, new_token};
+use super::parameters::only_parameters;
 use super::payload::{from_json, read_json};
 use super::problem::Problem;
-use super::target;
+use super::strict::Word;
+use super::{reason, target};
 use crate::domain::access::{Command, Role};
 use crate::domain::{Author, Timestamp, TokenName};
 
@@ -16,7 +18,8 @@ use crate::domain::{Author, Timestamp, TokenName};
 #[serde(deny_unknown_fields)]
 struct NewToken {
     name: String,
-    role: Role,
+    role: Word<Role>,
+    reason: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -38,19 +41,26 @@ struct Listed {
 /// `POST /v1/tokens`
 pub async fn add(request: HttpRequest, app: web::Data<App>, body: web::Payload) -> Result<HttpResponse, Problem> {
     app.admit_write(&request)?;
-    let parsed = read_json(body, app.max_body_bytes, from_json::<NewToken>).await?;
+    only_parameters(&request, &[])?;
+    let parse = |body: &[u8]| {
+        let body = from_json::<NewToken>(body)?;
+        reason::check(body.reason.as_deref())?;
+        Ok(body)
+    };
+    let parsed = read_json(body, app.max_body_bytes, parse).await?;
     let author = app.authorize(&request, Call::ManageTokens)?;
-    let NewToken { name, role } = parsed.into_inner()?;
+    let NewToken { name, role: Word(role), reason } = parsed.into_inner()?;
     let name = TokenName::parse(&name)
         .map_err(|error| Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "bad_name", format!("{name:?}: {error}")))?;
     let token = new_token()?;
-    let command = Command::Add { name: name.clone(), role, hash: hash(&token), author };
+    let command = Command::Add { name: name.clone(), role, hash: hash(&token), author, reason };
     app.engine.submit(command.into()).await?;
     Ok(HttpResponse::Created().json(Added { name: &name, role, token: &token }))
 }
 
 /// `GET /v1/tokens`
 pub async fn list(request: HttpRequest, app: web::Data<App>) -> Result<HttpResponse, Problem> {
+    app.admit_read(&request)?;
     app.authorize(&request, Call::ManageTokens)?;
     let view = app.views.current();
     let listed = |(name, token): (&TokenName, &crate::domain::access::Token)| Listed {
@@ -66,10 +76,12 @@ pub async fn list(request: HttpRequest, app: web::Data<App>) -> Result<HttpRespo
 /// `DELETE /v1/tokens/<name>`
 pub async fn revoke(request: HttpRequest, app: web::Data<App>) -> Result<HttpResponse, Problem> {
     app.admit_write(&request)?;
+    only_parameters(&request, &["name", "reason"])?;
+    let reason = reason::parameter(&request)?;
     let author = app.authorize(&request, Call::ManageTokens)?;
     let bytes = target::name(&request).unwrap_or_default();
     let name = TokenName::parse_bytes(&bytes)
         .map_err(|error| Problem::not_found("no_such_token", format!("such a token cannot exist: {error}")))?;
-    app.engine.submit(Command::Revoke { name: name.clone(), author }.into()).await?;
+    app.engine.submit(Command::Revoke { name: name.clone(), author, reason }.into()).await?;
     Ok(HttpResponse::Ok().json(serde_json::json!({ "name": name })))
 }

@@ -6,20 +6,22 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use super::App;
-use super::allocations::writes::check_reason;
 use super::auth::Call;
 use super::paging::limit;
+use super::parameters::only_parameters;
 use super::payload::{from_json, read_json};
 use super::problem::Problem;
-use super::target;
+use super::strict::{Unique, Word};
+use super::{reason, target};
 use crate::domain::fleet::{Command, Duty, Worker, WorkerClass};
 use crate::domain::{Author, BuilderName, Farm, PoolName, Timestamp, WorkerName};
 
 #[derive(Serialize)]
 struct Shown {
     name: WorkerName,
-    #[serde(flatten)]
-    worker: Worker,
+    pool: PoolName,
+    class: WorkerClass,
+    attributes: BTreeMap<String, String>,
     state: Duty,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     assigned: Option<ShownDuty>,
@@ -47,9 +49,9 @@ struct Page {
 #[serde(deny_unknown_fields)]
 struct PutBody {
     pool: String,
-    class: Option<WorkerClass>,
+    class: Option<Word<WorkerClass>>,
     #[serde(default)]
-    attributes: BTreeMap<String, String>,
+    attributes: Unique<String>,
     reason: Option<String>,
 }
 
@@ -92,20 +94,25 @@ async fn list(request: &HttpRequest, app: &App) -> Result<HttpResponse, Problem>
 /// `PUT /v1/workers/<name>`
 pub async fn put(request: HttpRequest, app: web::Data<App>, body: web::Payload) -> Result<HttpResponse, Problem> {
     app.admit_write(&request)?;
-    let parsed = read_json(body, app.max_body_bytes, from_json::<PutBody>).await?;
+    only_parameters(&request, &["name"])?;
+    let parse = |body: &[u8]| {
+        let body = from_json::<PutBody>(body)?;
+        reason::check(body.reason.as_deref())?;
+        Ok(body)
+    };
+    let parsed = read_json(body, app.max_body_bytes, parse).await?;
     let author = app.authorize(&request, Call::ManageWorkers)?;
     let PutBody { pool, class, attributes, reason } = parsed.into_inner()?;
-    reason.as_deref().map(check_reason).transpose()?;
     let bad_name = |detail: String| Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "bad_name", detail);
     let name = target::name(&request).ok_or_else(|| bad_name("name one worker".into()))?;
     let name = WorkerName::parse_bytes(&name).map_err(|error| bad_name(format!("the worker's name: {error}")))?;
     let pool = PoolName::parse(&pool).map_err(|error| bad_name(format!("pool {pool:?}: {error}")))?;
     let class = match class {
-        Some(class) => class,
+        Some(Word(class)) => class,
         None => pool_class(&app, pool.clone()).await?,
     };
     let is_new = show(&app, &name).await?.is_none();
-    let worker = Worker { pool, class, attributes };
+    let worker = Worker { pool, class, attributes: attributes.0 };
     app.engine.submit(Command::PutWorker { name: name.clone(), worker, author, reason }.into()).await?;
     answer(&app, &name, if is_new { StatusCode::CREATED } else { StatusCode::OK }).await
 }
@@ -113,9 +120,9 @@ pub async fn put(request: HttpRequest, app: web::Data<App>, body: web::Payload) 
 /// `DELETE /v1/workers/<name>`
 pub async fn delete(request: HttpRequest, app: web::Data<App>) -> Result<HttpResponse, Problem> {
     app.admit_write(&request)?;
+    only_parameters(&request, &["name", "reason"])?;
+    let reason = reason::parameter(&request)?;
     let author = app.authorize(&request, Call::ManageWorkers)?;
-    let reason = target::text_parameter(&request, "reason");
-    reason.as_deref().map(check_reason).transpose()?;
     let name = target::name(&request).unwrap_or_default();
     let name = WorkerName::parse_bytes(&name).map_err(|_| no_such_worker(&String::from_utf8_lossy(&name)))?;
     app.engine.submit(Command::RemoveWorker { name: name.clone(), author, reason }.into()).await?;
@@ -125,16 +132,20 @@ pub async fn delete(request: HttpRequest, app: web::Data<App>) -> Result<HttpRes
 /// `POST /v1/workers/<name>/drain`, `…/quarantine`, `…/release`
 pub async fn set_duty(request: HttpRequest, app: web::Data<App>, body: web::Payload) -> Result<HttpResponse, Problem> {
     app.admit_write(&request)?;
+    only_parameters(&request, &["name"])?;
     let target = target::name_and_action(&request).and_then(|(name, action)| Some((name, action_duty(&action)?)));
     let (name, duty) = target.ok_or_else(|| {
         let detail = "what can be done to a worker is POST to its drain, quarantine or release";
         Problem::method_not_allowed("GET, HEAD, PUT, DELETE", detail)
     })?;
-    let parse = |body: &[u8]| if body.is_empty() { Ok(ReasonBody::default()) } else { from_json(body) };
+    let parse = |body: &[u8]| {
+        let body: ReasonBody = if body.is_empty() { ReasonBody::default() } else { from_json(body)? };
+        reason::check(body.reason.as_deref())?;
+        Ok(body)
+    };
     let parsed = read_json(body, app.max_body_bytes, parse).await?;
     let author = app.authorize(&request, Call::ManageWorkers)?;
     let ReasonBody { reason } = parsed.into_inner()?;
-    reason.as_deref().map(check_reason).transpose()?;
     let name = WorkerName::parse_bytes(&name).map_err(|_| no_such_worker(&String::from_utf8_lossy(&name)))?;
     app.engine.submit(Command::SetDuty { name: name.clone(), duty, author, reason }.into()).await?;
     answer(&app, &name, StatusCode::OK).await
@@ -175,7 +186,7 @@ async fn show(app: &App, name: &WorkerName) -> Result<Option<Shown>, Problem> {
 }
 
 fn shown(farm: &Farm, name: &WorkerName) -> Option<Shown> {
-    let worker = farm.fleet.worker(name)?.clone();
+    let Worker { pool, class, attributes } = farm.fleet.worker(name)?.clone();
     let assigned = farm.fleet.assigned(name).map(|assigned| ShownDuty {
         author: assigned.author.clone(),
         reason: assigned.reason.clone(),
@@ -183,7 +194,9 @@ fn shown(farm: &Farm, name: &WorkerName) -> Option<Shown> {
     });
     Some(Shown {
         name: name.clone(),
-        worker,
+        pool,
+        class,
+        attributes,
         state: state_of(farm, name),
         assigned,
         from: if farm.fleet.is_in_file(name) { "file" } else { "api" },

@@ -8,3 +8,4 @@ mod reads;
 mod server;
 mod tidy;
 mod wire;
+mod writes;

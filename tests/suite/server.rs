@@ -158,7 +158,7 @@ impl Start<'_> {
         let mut seen = Vec::new();
         let ended = loop {
             match stdout.recv_timeout(PATIENCE) {
-                Ok(line) => match line.strip_prefix("listening on http://").map(str::parse) {
+                Ok(line) => match address_in(&line).map(str::parse) {
                     Some(Ok(address)) => return Ok(Server { child, address, stdout: Mutex::new(stdout), log }),
                     Some(Err(_)) => panic!("not an address: {line:?}"),
                     None => seen.push(line),
@@ -175,6 +175,12 @@ impl Start<'_> {
         let stderr = self.home.log().split_off(already_logged);
         Err(Box::new(NotReady { status: ended.then_some(status), stdout: seen, stderr }))
     }
+}
+
+/// The address in the line that says that the server is ready.
+fn address_in(line: &str) -> Option<&str> {
+    let url = line.strip_prefix("listening on ")?;
+    url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"))
 }
 
 /// The lines that come out, read off as they come, so that no pipe ever fills up.

@@ -85,6 +85,7 @@ pub enum Command {
         role: Role,
         hash: TokenHash,
         author: Author,
+        reason: Option<String>,
     },
     /// A token under this name, whatever it was before.
     Renew {
@@ -96,6 +97,7 @@ pub enum Command {
     Revoke {
         name: TokenName,
         author: Author,
+        reason: Option<String>,
     },
 }
 
@@ -103,8 +105,21 @@ pub enum Command {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Event {
-    TokenAdded { name: TokenName, role: Role, hash: TokenHash, author: Author, time: Timestamp },
-    TokenRevoked { name: TokenName, author: Author },
+    TokenAdded {
+        name: TokenName,
+        role: Role,
+        hash: TokenHash,
+        author: Author,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+        time: Timestamp,
+    },
+    TokenRevoked {
+        name: TokenName,
+        author: Author,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
 }
 
 /// Why access stays as it is.
@@ -121,23 +136,23 @@ pub enum Refusal {
 pub(super) fn decide(access: &Access, now: Timestamp, command: Command) -> Result<Vec<Event>, Refusal> {
     match command {
         Command::Add { name, .. } if access.token(&name).is_some() => Err(Refusal::TokenExists { name }),
-        Command::Add { name, role, hash, author } => {
-            Ok(vec![Event::TokenAdded { name, role, hash, author, time: now }])
+        Command::Add { name, role, hash, author, reason } => {
+            Ok(vec![Event::TokenAdded { name, role, hash, author, reason, time: now }])
         }
         Command::Renew { name, role, hash, author } => {
             let mut events = Vec::new();
             if access.token(&name).is_some() {
-                events.push(Event::TokenRevoked { name: name.clone(), author: author.clone() });
+                events.push(Event::TokenRevoked { name: name.clone(), author: author.clone(), reason: None });
             }
-            events.push(Event::TokenAdded { name, role, hash, author, time: now });
+            events.push(Event::TokenAdded { name, role, hash, author, reason: None, time: now });
             Ok(events)
         }
-        Command::Revoke { name, author } => {
+        Command::Revoke { name, author, reason } => {
             let role = access.token(&name).map(|token| token.role);
             match role {
                 None => Err(Refusal::NoSuchToken { name }),
                 Some(Role::Operator) if access.operators() == 1 => Err(Refusal::LastOperator { name }),
-                Some(_) => Ok(vec![Event::TokenRevoked { name, author }]),
+                Some(_) => Ok(vec![Event::TokenRevoked { name, author, reason }]),
             }
         }
     }

@@ -39,11 +39,11 @@ impl Access {
 
     pub(in crate::domain) fn apply(&mut self, event: &Event) {
         match event {
-            Event::TokenAdded { name, role, hash, author, time } => {
+            Event::TokenAdded { name, role, hash, author, reason: _, time } => {
                 let token = Token { role: *role, hash: *hash, added_by: author.clone(), added_at: *time };
                 self.tokens.insert(name.clone(), token);
             }
-            Event::TokenRevoked { name, author: _ } => drop(self.tokens.shift_remove(name)),
+            Event::TokenRevoked { name, author: _, reason: _ } => drop(self.tokens.shift_remove(name)),
         }
     }
 }

@@ -24,10 +24,6 @@ pub struct Entry {
     pub added: u64,
     /// Machine assignments that it took away.
     pub removed: u64,
-    /// The distinct workers allocated in it.
-    pub allocated: u64,
-    /// The shrink rule was lifted for it.
-    pub forced: bool,
     pub(super) changed: Vec<BuilderName>,
 }
 
@@ -86,8 +82,6 @@ impl History {
             reason: made.reason.clone(),
             added: counts.added,
             removed: counts.removed,
-            allocated: counts.allocated,
-            forced: made.forced,
             changed: lists.iter().map(|(builder, _)| builder.clone()).collect(),
         });
         for (builder, list) in lists {
@@ -126,5 +120,4 @@ impl History {
 pub(super) struct Counts {
     pub added: u64,
     pub removed: u64,
-    pub allocated: u64,
 }

@@ -2,8 +2,11 @@
 
 mod decide;
 mod history;
+mod peaks;
 mod rules;
 mod state;
+#[cfg(test)]
+mod tests;
 mod write;
 
 use std::collections::BTreeMap;
@@ -39,6 +42,9 @@ impl fmt::Display for Generation {
         self.0.fmt(f)
     }
 }
+
+/// How many faults the text of a refusal spells out; its list has them all.
+const FAULTS_TOLD: usize = 100;
 
 /// Builder → its dedicated workers.
 pub type Builders = BTreeMap<BuilderName, Vec<WorkerName>>;
@@ -130,7 +136,10 @@ pub enum Refusal {
 }
 
 fn list_faults(faults: &[Fault]) -> String {
-    let texts: Vec<_> = faults.iter().map(ToString::to_string).collect();
+    let mut texts: Vec<_> = faults.iter().take(FAULTS_TOLD).map(ToString::to_string).collect();
+    if faults.len() > FAULTS_TOLD {
+        texts.push(format!("and {} more", faults.len() - FAULTS_TOLD));
+    }
     texts.join("; ")
 }
 

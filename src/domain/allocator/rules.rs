@@ -1,8 +1,7 @@
 //! The rules that every generation is held against: a bad input never becomes one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -12,9 +11,9 @@ use crate::domain::fleet::Fleet;
 use crate::domain::names::{BuilderName, WorkerName};
 use crate::domain::time::Timestamp;
 
-/// A shrink is measured against the most machines in force since this long ago,
-/// so that many small writes do not evade the rule.
-const SHRINK_WINDOW: Duration = Duration::from_secs(3600);
+/// How many of the builders that a machine is wrongly shared with are named: the
+/// faults of a write stay in proportion to it, however many share one machine.
+const SHARERS_NAMED: usize = 10;
 
 /// Losing so many machines is never a shrink: small farms could not change otherwise.
 const SHRINK_ALWAYS_ALLOWED: u64 = 10;
@@ -62,10 +61,21 @@ pub struct Fault {
 #[serde(untagged)]
 pub enum FaultValue {
     Text(String),
+    /// Builders, or the first of them.
     Names(Vec<String>),
-    Pools { pool: String, expected: String },
-    Builders { builders: u64, max: u64 },
-    Machines { most: u64, becomes: u64, max_shrink_percent: u64 },
+    Pools {
+        pool: String,
+        expected: String,
+    },
+    Builders {
+        builders: u64,
+        max: u64,
+    },
+    Machines {
+        most: u64,
+        becomes: u64,
+        max_shrink_percent: u64,
+    },
 }
 
 impl Fault {
@@ -122,7 +132,7 @@ pub(super) fn judge(
     at: Timestamp,
     force: bool,
 ) -> Vec<Fault> {
-    let after = After::of(now, difference);
+    let after = After::of(fleet, now, difference);
     let mut faults = Vec::new();
     for (builder, workers) in &difference.set {
         judge_builder(fleet, &after, builder, workers, &mut faults);
@@ -156,15 +166,15 @@ fn judge_builder(fleet: &Fleet, after: &After, builder: &BuilderName, workers: &
             }
             (Some(_), _) => {}
         }
-        let builders = after.builders.get(machine).map_or(&[][..], Vec::as_slice);
-        let (count, max) = (builders.len() as u64, fleet.definition().allocations.max_builders_per_machine);
-        if count > max {
-            let value = FaultValue::Builders { builders: count, max };
+        let sharers = &after.sharers[machine];
+        let max = fleet.definition().allocations.max_builders_per_machine;
+        if sharers.count > max {
+            let value = FaultValue::Builders { builders: sharers.count, max };
             faults.push(Fault::on(builder, Rule::TooManyBuilders, machine).with(value));
         }
         let group = fleet.isolation_group(builder);
-        let others = builders.iter().filter(|other| fleet.isolation_group(other) != group);
-        let others: Vec<String> = others.map(ToString::to_string).collect();
+        let others = sharers.by_group.iter().filter(|(other, _)| **other != group).flat_map(|(_, builders)| builders);
+        let others: Vec<String> = others.take(SHARERS_NAMED).map(ToString::to_string).collect();
         if !others.is_empty() {
             faults.push(Fault::on(builder, Rule::Isolation, machine).with(FaultValue::Names(others)));
         }
@@ -173,33 +183,47 @@ fn judge_builder(fleet: &Fleet, after: &After, builder: &BuilderName, workers: &
 
 /// The workers whose builders a difference touches, as they would be after it.
 struct After<'a> {
-    builders: BTreeMap<&'a WorkerName, Vec<&'a BuilderName>>,
+    sharers: BTreeMap<&'a WorkerName, Sharers<'a>>,
     /// Distinct allocated workers of the whole farm.
     allocated: u64,
 }
 
+/// The builders of one worker.
+#[derive(Default)]
+struct Sharers<'a> {
+    count: u64,
+    /// By isolation group; one group when the farm isolates nothing.
+    by_group: BTreeMap<Option<&'a str>, BTreeSet<&'a BuilderName>>,
+}
+
+impl<'a> Sharers<'a> {
+    fn add(&mut self, builder: &'a BuilderName, group: Option<&'a str>) {
+        self.count += u64::from(self.by_group.entry(group).or_default().insert(builder));
+    }
+}
+
 impl<'a> After<'a> {
-    fn of(now: &'a Allocations, difference: &'a Difference) -> Self {
-        let mut builders = BTreeMap::new();
+    fn of(fleet: &'a Fleet, now: &'a Allocations, difference: &'a Difference) -> Self {
+        let mut sharers = BTreeMap::new();
         let mut used_before = 0;
         for worker in difference.touched(now) {
             let before = now.builders_of(worker).unwrap_or(&[]);
             used_before += u64::from(!before.is_empty());
-            let stay: Vec<_> = before.iter().filter(|builder| !difference.names(builder)).collect();
-            builders.insert(worker, stay);
+            let mut stay = Sharers::default();
+            for builder in before.iter().filter(|builder| !difference.names(builder)) {
+                stay.add(builder, fleet.isolation_group(builder));
+            }
+            sharers.insert(worker, stay);
         }
         for (builder, workers) in &difference.set {
+            let group = fleet.isolation_group(builder);
             for worker in workers {
-                if let Some(of_worker) = builders.get_mut(worker)
-                    && of_worker.last() != Some(&builder)
-                {
-                    of_worker.push(builder);
-                }
+                sharers.entry(worker).or_default().add(builder, group);
             }
         }
-        let used_after = builders.values().filter(|of_worker| !of_worker.is_empty()).count() as u64;
+        let used_after = sharers.values().filter(|sharers| sharers.count > 0).count() as u64;
         let allocated = now.workers().len() as u64 - used_before + used_after;
-        Self { builders, allocated }
+        Self { sharers, allocated }
     }
 }
 
@@ -208,7 +232,7 @@ fn judge_shrink(fleet: &Fleet, now: &Allocations, becomes: u64, at: Timestamp) -
         return None;
     }
     let max_shrink_percent = fleet.definition().allocations.max_shrink_percent;
-    let most = most_in_force(now, at.before(SHRINK_WINDOW));
+    let most = now.most_workers_since_an_hour_before(at);
     let lost = most.saturating_sub(becomes);
     let too_much = lost * 100 > most * max_shrink_percent && lost > SHRINK_ALWAYS_ALLOWED;
     too_much.then_some(Fault {
@@ -217,17 +241,4 @@ fn judge_shrink(fleet: &Fleet, now: &Allocations, becomes: u64, at: Timestamp) -
         machine: None,
         value: Some(FaultValue::Machines { most, becomes, max_shrink_percent }),
     })
-}
-
-/// The most distinct workers that were allocated at once since a moment, or
-/// since the last forced write if that was later.
-fn most_in_force(now: &Allocations, since: Timestamp) -> u64 {
-    let mut most = 0;
-    for entry in now.entries() {
-        most = most.max(entry.allocated);
-        if entry.forced || entry.time <= since {
-            break;
-        }
-    }
-    most
 }

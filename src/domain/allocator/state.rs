@@ -7,12 +7,14 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::history::{Counts, Entry, History, WorkerList};
+use super::peaks::Peaks;
 use super::{Builders, Event, Generation, GenerationMade};
 use crate::domain::names::{BuilderName, WorkerName};
+use crate::domain::time::Timestamp;
 
 /// Who may run what. Every view of it is of one generation.
 ///
-/// Stored as its history alone, from which both indexes follow.
+/// Stored without its indexes, which follow from the history.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(from = "Saved", into = "Saved")]
 pub struct Allocations {
@@ -22,12 +24,14 @@ pub struct Allocations {
     /// Sorted, never empty.
     workers: BTreeMap<WorkerName, Vec<BuilderName>>,
     history: History,
+    peaks: Peaks,
 }
 
 #[derive(Serialize, Deserialize)]
 struct Saved {
     generation: Generation,
     history: History,
+    peaks: Peaks,
 }
 
 /// What turns one generation into another.
@@ -70,6 +74,13 @@ impl Allocations {
     /// All allocated workers, sorted.
     pub fn workers(&self) -> impl ExactSizeIterator<Item = (&WorkerName, &[BuilderName])> {
         self.workers.iter().map(|(worker, builders)| (worker, builders.as_slice()))
+    }
+
+    /// What a shrink at this moment is measured against: the most distinct
+    /// workers that were allocated at once within the hour before it, or since
+    /// the last forced write if that was later.
+    pub(super) fn most_workers_since_an_hour_before(&self, now: Timestamp) -> u64 {
+        self.peaks.most(now)
     }
 
     /// The oldest generation that can still be asked for.
@@ -132,8 +143,8 @@ impl Allocations {
         // A worker that stays with its builder was counted both ways.
         let kept = self.kept(&lists);
         self.generation = made.generation;
-        let counts = Counts { added: added - kept, removed: removed - kept, allocated: self.workers.len() as u64 };
-        self.history.push(made, counts, lists, keep);
+        self.peaks.push(made, self.workers.len() as u64);
+        self.history.push(made, Counts { added: added - kept, removed: removed - kept }, lists, keep);
     }
 
     /// How many assignments the new lists share with those of the generation still in force.
@@ -185,12 +196,13 @@ impl From<Saved> for Allocations {
             allocations.link(builder, list);
         }
         allocations.history = saved.history;
+        allocations.peaks = saved.peaks;
         allocations
     }
 }
 
 impl From<Allocations> for Saved {
     fn from(allocations: Allocations) -> Self {
-        Self { generation: allocations.generation, history: allocations.history }
+        Self { generation: allocations.generation, history: allocations.history, peaks: allocations.peaks }
     }
 }

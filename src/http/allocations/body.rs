@@ -1,14 +1,13 @@
 //! Bodies of writes: form is checked here (400), names and rules are faults of the write (422).
 
 use std::collections::BTreeSet;
-use std::fmt;
 
 use serde::Deserialize;
-use serde::de::{Deserializer, Error, MapAccess, Visitor};
 
 use crate::domain::allocator::{Builders, Fault, FaultValue, Generation, Rule, Write};
 use crate::domain::{BadName, BuilderName, WorkerName};
 use crate::http::problem::Problem;
+use crate::http::strict::Unique;
 
 /// `PUT /v1/allocations`
 #[derive(Deserialize)]
@@ -45,9 +44,8 @@ pub struct RollbackBody {
     reason: Option<String>,
 }
 
-/// Builders with their machines, as text; a repeated builder is refused.
-#[derive(Default)]
-struct RawLists(Vec<(String, Vec<String>)>);
+/// Builders with their machines, as text.
+type RawLists = Unique<Vec<String>>;
 
 /// A write in the domain's terms, with the names that are none.
 pub struct Parsed {
@@ -63,25 +61,25 @@ fn malformed(detail: String) -> Problem {
 impl ReplaceBody {
     pub fn parse(self) -> Result<Parsed, Problem> {
         let mut bad_names = Vec::new();
-        let set = self.builders.names(&mut bad_names)?;
+        let set = names(self.builders, &mut bad_names)?;
         Ok(Parsed { write: Write::Replace(set), reason: self.reason, bad_names })
     }
 }
 
 impl PatchBody {
     pub fn parse(self) -> Result<Parsed, Problem> {
-        let mut bad_names = Vec::new();
-        let set = self.set.names(&mut bad_names)?;
-        let mut unset = BTreeSet::new();
+        let mut seen = BTreeSet::new();
         for text in &self.unset {
-            let Some(builder) = builder_name(text, &mut bad_names) else { continue };
-            if set.contains_key(&builder) {
+            if self.set.0.contains_key(text) {
                 return Err(malformed(format!("builder {text:?} is in `set` and in `unset`")));
             }
-            if !unset.insert(builder) {
+            if !seen.insert(text) {
                 return Err(malformed(format!("builder {text:?} is in `unset` twice")));
             }
         }
+        let mut bad_names = Vec::new();
+        let set = names(self.set, &mut bad_names)?;
+        let unset = self.unset.iter().filter_map(|text| builder_name(text, &mut bad_names)).collect();
         Ok(Parsed { write: Write::Patch { set, unset }, reason: self.reason, bad_names })
     }
 }
@@ -109,17 +107,15 @@ impl RollbackBody {
     }
 }
 
-impl RawLists {
-    fn names(self, bad_names: &mut Vec<Fault>) -> Result<Builders, Problem> {
-        let mut builders = Builders::new();
-        for (text, machines) in self.0 {
-            let machines = machine_names(&text, &machines, bad_names)?;
-            if let Some(builder) = builder_name(&text, bad_names) {
-                builders.insert(builder, machines);
-            }
+fn names(lists: RawLists, bad_names: &mut Vec<Fault>) -> Result<Builders, Problem> {
+    let mut builders = Builders::new();
+    for (text, machines) in lists.0 {
+        let machines = machine_names(&text, &machines, bad_names)?;
+        if let Some(builder) = builder_name(&text, bad_names) {
+            builders.insert(builder, machines);
         }
-        Ok(builders)
     }
+    Ok(builders)
 }
 
 fn machine_names(builder: &str, texts: &[String], bad_names: &mut Vec<Fault>) -> Result<Vec<WorkerName>, Problem> {
@@ -147,30 +143,5 @@ fn bad_name(builder: &str, machine: Option<&str>, error: &BadName) -> Fault {
         rule: Rule::BadName,
         machine: machine.map(str::to_owned),
         value: Some(FaultValue::Text(error.to_string())),
-    }
-}
-
-impl<'de> Deserialize<'de> for RawLists {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct Lists;
-        impl<'de> Visitor<'de> for Lists {
-            type Value = RawLists;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object of builders, each with its list of machines")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<RawLists, A::Error> {
-                let (mut lists, mut seen) = (Vec::new(), BTreeSet::new());
-                while let Some((builder, machines)) = map.next_entry::<String, Vec<String>>()? {
-                    if !seen.insert(builder.clone()) {
-                        return Err(A::Error::custom(format_args!("builder {builder:?} is given twice")));
-                    }
-                    lists.push((builder, machines));
-                }
-                Ok(RawLists(lists))
-            }
-        }
-        from.deserialize_map(Lists)
     }
 }

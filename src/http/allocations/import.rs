@@ -3,16 +3,17 @@
 use actix_web::{HttpRequest, HttpResponse, web};
 use serde::Serialize;
 
-use super::writes::{check_reason, flag, made};
+use super::writes::made;
 use crate::adapters::history_file;
 use crate::domain::Timestamp;
 use crate::domain::allocator::{Command, Fault, Generation};
 use crate::http::App;
 use crate::http::auth::Call;
 use crate::http::negotiate::GENERATION_HEADER;
+use crate::http::parameters::{flag, only_parameters};
 use crate::http::payload::read_json;
 use crate::http::problem::Problem;
-use crate::http::target;
+use crate::http::reason;
 
 #[derive(Serialize)]
 struct Imported<'a> {
@@ -35,9 +36,9 @@ struct Broken<'a> {
 /// `POST /v1/allocations/import?strict=&reason=`
 pub async fn import(request: HttpRequest, app: web::Data<App>, payload: web::Payload) -> Result<HttpResponse, Problem> {
     app.admit_write(&request)?;
+    only_parameters(&request, &["strict", "reason"])?;
     let strict = flag(&request, "strict")?;
-    let reason = target::text_parameter(&request, "reason");
-    reason.as_deref().map(check_reason).transpose()?;
+    let reason = reason::parameter(&request)?;
     let parse =
         |body: &[u8]| history_file::parse(body).map_err(|fault| Problem::bad_request("malformed", fault.to_string()));
     let lines = read_json(payload, app.max_import_bytes, parse).await?;

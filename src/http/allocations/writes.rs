@@ -12,12 +12,10 @@ use crate::engine::views::{Body, DeltaBody};
 use crate::http::App;
 use crate::http::auth::Call;
 use crate::http::negotiate::{GENERATION_HEADER, Version, respond_whole, tags, without_encoding};
-use crate::http::payload::{from_json, read_json};
+use crate::http::parameters::{flag, only_parameters};
+use crate::http::payload::{self, from_json, read_json};
 use crate::http::problem::Problem;
-use crate::http::target;
-
-/// The longest reason that is recorded, in characters.
-const MAX_REASON_CHARS: usize = 1000;
+use crate::http::{reason, target};
 
 /// `PUT /v1/allocations`
 pub async fn replace(
@@ -25,12 +23,12 @@ pub async fn replace(
     app: web::Data<App>,
     payload: web::Payload,
 ) -> Result<HttpResponse, Problem> {
-    write(&request, &app, payload, |body| from_json::<ReplaceBody>(body)?.parse()).await
+    write(&request, &app, payload, &[], |body| from_json::<ReplaceBody>(body)?.parse()).await
 }
 
 /// `PATCH /v1/allocations`
 pub async fn patch(request: HttpRequest, app: web::Data<App>, payload: web::Payload) -> Result<HttpResponse, Problem> {
-    write(&request, &app, payload, |body| from_json::<PatchBody>(body)?.parse()).await
+    write(&request, &app, payload, &[], |body| from_json::<PatchBody>(body)?.parse()).await
 }
 
 /// `PUT /v1/builders/<name>`
@@ -40,22 +38,20 @@ pub async fn put_builder(
     payload: web::Payload,
 ) -> Result<HttpResponse, Problem> {
     let name = target::name(&request).ok_or_else(no_name)?;
-    write(&request, &app, payload, |body| from_json::<BuilderBody>(body)?.parse(&name)).await
+    write(&request, &app, payload, &["name"], |body| from_json::<BuilderBody>(body)?.parse(&name)).await
 }
 
 /// `DELETE /v1/builders/<name>`
-pub async fn delete_builder(
-    request: HttpRequest,
-    app: web::Data<App>,
-    payload: web::Payload,
-) -> Result<HttpResponse, Problem> {
+pub async fn delete_builder(request: HttpRequest, app: web::Data<App>) -> Result<HttpResponse, Problem> {
     let name = target::name(&request).ok_or_else(no_name)?;
-    let reason = target::text_parameter(&request, "reason");
-    let parse = |_: &[u8]| match BuilderName::parse_bytes(&name) {
+    app.admit_write(&request)?;
+    let flags = Flags::of(&request, &["name", "reason"])?;
+    let reason = reason::parameter(&request)?;
+    let parsed = match BuilderName::parse_bytes(&name) {
         Ok(builder) => Ok(Parsed { write: Write::Delete(builder), reason, bad_names: Vec::new() }),
         Err(error) => Err(Problem::not_found("not_allocated", format!("such a builder cannot exist: {error}"))),
     };
-    write(&request, &app, payload, parse).await
+    admit(&request, &app, payload::Parsed::new(parsed), flags).await
 }
 
 /// `POST /v1/allocations/rollback`
@@ -64,7 +60,7 @@ pub async fn rollback(
     app: web::Data<App>,
     payload: web::Payload,
 ) -> Result<HttpResponse, Problem> {
-    write(&request, &app, payload, |body| Ok(from_json::<RollbackBody>(body)?.parse())).await
+    write(&request, &app, payload, &[], |body| Ok(from_json::<RollbackBody>(body)?.parse())).await
 }
 
 fn no_name() -> Problem {
@@ -75,16 +71,27 @@ async fn write(
     request: &HttpRequest,
     app: &App,
     payload: web::Payload,
+    further: &[&str],
     parse: impl FnOnce(&[u8]) -> Result<Parsed, Problem>,
 ) -> Result<HttpResponse, Problem> {
     app.admit_write(request)?;
-    let flags = (flag(request, "dry_run")?, flag(request, "force")?);
+    let flags = Flags::of(request, further)?;
     let parse = |body: &[u8]| {
         let parsed = parse(body)?;
-        parsed.reason.as_deref().map(check_reason).transpose()?;
+        reason::check(parsed.reason.as_deref())?;
         Ok(parsed)
     };
     let parsed = read_json(payload, app.max_body_bytes, parse).await?;
+    admit(request, app, parsed, flags).await
+}
+
+/// Whether a well-formed write may be made: by this caller, in this state.
+async fn admit(
+    request: &HttpRequest,
+    app: &App,
+    parsed: payload::Parsed<Parsed>,
+    flags: Flags,
+) -> Result<HttpResponse, Problem> {
     let author = app.authorize(request, Call::WriteAllocations)?;
     let expected = expected(request, app.views.current().epoch());
     let actual = app.views.current().generation();
@@ -94,19 +101,16 @@ async fn write(
     carry_out(request, app, parsed.into_inner()?, author, expected, flags).await
 }
 
-pub fn check_reason(reason: &str) -> Result<(), Problem> {
-    if reason.chars().count() > MAX_REASON_CHARS {
-        return Err(Problem::bad_request("malformed", format!("a reason has at most {MAX_REASON_CHARS} characters")));
-    }
-    Ok(())
+struct Flags {
+    dry_run: bool,
+    force: bool,
 }
 
-/// A query parameter that is `true` or `false`.
-pub fn flag(request: &HttpRequest, key: &str) -> Result<bool, Problem> {
-    match target::text_parameter(request, key).as_deref() {
-        None | Some("false") => Ok(false),
-        Some("true") => Ok(true),
-        Some(other) => Err(Problem::bad_request("bad_parameter", format!("`{key}` is true or false, not {other:?}"))),
+impl Flags {
+    /// `further`: what other parameters the call has.
+    fn of(request: &HttpRequest, further: &[&str]) -> Result<Self, Problem> {
+        only_parameters(request, &[&["dry_run", "force"], further].concat())?;
+        Ok(Self { dry_run: flag(request, "dry_run")?, force: flag(request, "force")? })
     }
 }
 
@@ -126,7 +130,7 @@ async fn carry_out(
     parsed: Parsed,
     author: Author,
     expected: Option<Vec<Generation>>,
-    (dry_run, force): (bool, bool),
+    Flags { dry_run, force }: Flags,
 ) -> Result<HttpResponse, Problem> {
     let Parsed { write, reason, bad_names } = parsed;
     let command = Command::Write(WriteCommand { write, author, reason, expected, force, bad_names });

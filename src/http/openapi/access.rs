@@ -3,7 +3,7 @@
 use utoipa::openapi::schema::Type;
 use utoipa::openapi::{HttpMethod, Required};
 
-use super::operation::{Described, WRITE, json, json_body, name_in_path, name_in_query, number, query};
+use super::operation::{Described, WRITE, json, json_body, name_in_path, name_in_query, number, query, reference};
 
 const ACCESS: &str = "Tokens and the audit log";
 const TOKEN: &str = "master-3";
@@ -35,6 +35,7 @@ pub fn operations() -> Vec<Described> {
 
 fn revoke(path: &'static str, id: &'static str) -> Described {
     of_operators(Described::new(HttpMethod::Delete, path, id, "Revoke a token, from now on"))
+        .takes([query("reason", "Why, for the audit log.", reference("Reason"))])
         .answers(200, json("It is not good any more.", &["Named"]))
         .fails(&[404, 409])
         .fails(WRITE)

@@ -249,7 +249,6 @@ pub struct Worker {
     name: Name,
     pool: Name,
     class: WorkerClass,
-    #[schema(required = false)]
     attributes: BTreeMap<String, String>,
     state: WorkerState,
     /// Who set the state, if it is not simply active.
@@ -331,6 +330,7 @@ pub struct Named {
 pub struct NewToken {
     name: Name,
     role: Role,
+    reason: Option<Reason>,
 }
 
 #[derive(ToSchema)]

@@ -27,7 +27,7 @@ pub struct Boxes {
     // Before its home, which takes the log away.
     pub server: Server,
     pub home: Home,
-    token: String,
+    pub token: String,
 }
 
 impl Boxes {

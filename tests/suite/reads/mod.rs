@@ -1,14 +1,14 @@
 //! What the allocator's reads promise, asked of the real binary over a socket.
 
-mod boxes;
+pub(super) mod boxes;
 mod changes;
 mod commands;
 mod events;
 mod hostile;
 mod limits;
 mod load;
-mod model;
-mod mozilla;
+pub(super) mod model;
+pub(super) mod mozilla;
 mod names;
 mod swaps;
 mod table;

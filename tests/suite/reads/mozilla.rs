@@ -15,16 +15,16 @@ const FARM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/config/mozilla.toml");
 const CHANGES: u64 = 5050;
 
 /// A day that went wrong, in Unix seconds.
-const USAGE_MESSAGE_COMMITTED: std::ops::Range<i64> = 1_401_840_000..1_401_926_400; // 2014-06-04
-const EMPTY_QUERY: std::ops::Range<i64> = 1_433_808_000..1_433_894_400; // 2015-06-09
+pub const USAGE_MESSAGE_COMMITTED: std::ops::Range<i64> = 1_401_840_000..1_401_926_400; // 2014-06-04
+pub const EMPTY_QUERY: std::ops::Range<i64> = 1_433_808_000..1_433_894_400; // 2015-06-09
 
-fn lines() -> Vec<Value> {
+pub fn lines() -> Vec<Value> {
     let text = fs::read_to_string(HISTORY).unwrap();
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 /// The states after each line, beginning with the empty one; replayed by the plainest means.
-fn states(lines: &[Value]) -> Vec<State> {
+pub fn states(lines: &[Value]) -> Vec<State> {
     let mut states = vec![State::default()];
     for line in lines {
         let mut state = states.last().unwrap().clone();
@@ -35,7 +35,7 @@ fn states(lines: &[Value]) -> Vec<State> {
 }
 
 /// The farm as it ships, with its history where it is, or without.
-fn mozilla(import: bool) -> Boxes {
+pub fn mozilla(import: bool) -> Boxes {
     let shipped = "import = \"../tests/data/mozilla-jacuzzis-2014-2016.jsonl\"";
     let farm = fs::read_to_string(FARM).unwrap();
     assert!(farm.contains(shipped));
@@ -163,7 +163,7 @@ fn a_strict_import_changes_nothing() {
     let boxes = mozilla(false);
     let response = import(&boxes, "?strict=true");
     let problem = response.json();
-    assert_eq!((response.status, &problem["code"]), (422, &json!("rules_broken")), "{problem}");
+    assert_eq!((response.status, &problem["code"]), (422, &json!("strict_import")), "{problem}");
     let blob = boxes.read("/v1/allocations");
     assert_eq!((&blob["generation"], &blob["builders"]), (&json!(0), &json!({})));
     assert_eq!(boxes.read("/v1/allocations/history")["generations"], json!([]));
