@@ -2,4 +2,4 @@
 
 mod scale;
 
-pub use scale::{farm_file, many_builders};
+pub use scale::{farm_file, many_builders, worker};

@@ -16,7 +16,7 @@ use crate::adapters::clock::SystemClock;
 use crate::adapters::data_folder::DataFolder;
 use crate::config::FarmFile;
 use crate::domain::allocator::{self, Builders, Write as Change, WriteCommand};
-use crate::domain::{Author, BuilderName, Farm, WorkerName, fleet};
+use crate::domain::{Author, BuilderName, Farm, fleet};
 use crate::engine::views::Publisher;
 use crate::engine::{Engine, Parts, recover};
 use crate::sim;
@@ -111,8 +111,7 @@ impl Writes {
 /// One writer with a builder and workers of its own, changing it again and again.
 async fn write_until(engine: &Engine<Farm>, writer: usize, end: Instant) -> anyhow::Result<Vec<u64>> {
     let builder = BuilderName::parse(&format!("builder {writer}"))?;
-    let workers =
-        (0..8).map(|at| WorkerName::parse(&format!("w{:04}", writer * 8 + at))).collect::<Result<Vec<_>, _>>()?;
+    let workers: Vec<_> = (0..WORKERS_EACH).map(|at| sim::worker(writer * WORKERS_EACH + at)).collect();
     let (mut latencies, mut size) = (Vec::new(), 1);
     while Instant::now() < end {
         size = size % workers.len() + 1;
