@@ -2,17 +2,21 @@
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{Read, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 
 use super::snapshot_files::SnapshotFiles;
 use super::sqlite::SqliteJournal;
+use super::whole_file;
 use crate::ports::Fault;
 
 /// The file that holds a fresh operator token for the people on this machine.
 pub const TOKEN_FILE: &str = "operator.token";
+
+/// Held by the process that uses the folder.
+const LOCK_FILE: &str = "lock";
 
 /// A data folder that is ours until this is dropped.
 pub struct DataFolder {
@@ -31,7 +35,7 @@ impl DataFolder {
             .mode(0o700)
             .create(path)
             .with_context(|| format!("cannot make the data folder {shown}"))?;
-        let lock_path = path.join("lock");
+        let lock_path = path.join(LOCK_FILE);
         let mut lock = OpenOptions::new()
             .read(true)
             .write(true)
@@ -58,8 +62,12 @@ impl DataFolder {
         Ok(Self { path: path.to_owned(), _lock: lock })
     }
 
-    /// The journal in it, made if need be.
+    /// The journal in it, made if need be; refused where a restore was cut short.
     pub fn journal(&self) -> Result<SqliteJournal, Fault> {
+        if unfinished_restore(&self.path).exists() {
+            let shown = self.path.display();
+            bail!("a restore into {shown} was cut short: run `jacuzzi restore` into it again");
+        }
         SqliteJournal::open(&journal_path(&self.path))
     }
 
@@ -80,16 +88,22 @@ impl DataFolder {
     /// Leaves a token for the people on this machine; its file is readable by its owner alone.
     pub fn leave_operator_token(&self, token: &str) -> Result<(), Fault> {
         let path = self.path.join(TOKEN_FILE);
-        let mut file = OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .mode(0o600)
-            .open(&path)
-            .with_context(|| format!("cannot write {}", path.display()))?;
-        writeln!(file, "{token}")?;
-        Ok(file.sync_all()?)
+        let line = format!("{token}\n");
+        whole_file::replace_private(&path, line.as_bytes()).with_context(|| format!("cannot write {}", path.display()))
     }
+}
+
+/// What a restore writes before all of it is there.
+pub fn unfinished_restore(folder: &Path) -> PathBuf {
+    folder.join("restoring.sqlite")
+}
+
+/// Nobody's: there is no folder, or nothing in it but what a restore that was cut short left.
+pub fn is_free(folder: &Path) -> bool {
+    let Ok(entries) = fs::read_dir(folder) else { return true };
+    let mut names = entries.filter_map(Result::ok).map(|entry| entry.file_name());
+    let restoring = unfinished_restore(folder);
+    names.all(|name| name == LOCK_FILE || restoring.file_name() == Some(&name))
 }
 
 /// The journal's file in a data folder.

@@ -9,7 +9,7 @@ use clap::Args;
 use super::globals::Globals;
 use super::journal;
 use super::print::say;
-use crate::adapters::data_folder::{DataFolder, journal_path};
+use crate::adapters::data_folder::{self, DataFolder, journal_path, unfinished_restore};
 use crate::adapters::sqlite::SqliteJournal;
 use crate::domain::{Event, Farm};
 use crate::engine::decode;
@@ -57,12 +57,14 @@ impl Restore {
     pub(super) fn run(self, globals: &Globals) -> anyhow::Result<()> {
         let folder = &globals.data_folder();
         let shown = folder.display();
-        if fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some()) {
+        if !data_folder::is_free(folder) {
             bail!("{shown} is not empty: restore into a new folder, then start the server with that one");
         }
         let summary = summary(&self.file).with_context(|| format!("{} cannot be restored", self.file.display()))?;
         let data = DataFolder::open(folder)?;
-        let unfinished = folder.join("restoring.sqlite");
+        let unfinished = unfinished_restore(folder);
+        // Left over from a restore that was interrupted.
+        fs::remove_file(&unfinished).ok();
         SqliteJournal::open_to_read(&self.file)?.restore(&unfinished)?;
         fs::rename(&unfinished, journal_path(folder))?;
         fs::File::open(folder)?.sync_all()?;

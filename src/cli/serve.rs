@@ -182,17 +182,10 @@ async fn prepare(running: &Running, farm_file: FarmFile, import: Option<&Path>) 
 /// start: whoever may write to that folder may do everything anyway. A token
 /// that was revoked stays so, though the file still has it.
 async fn admit_operator(running: &Running) -> anyhow::Result<()> {
-    let (token, is_new) = match running.data.operator_token()? {
-        Some(token) => (token, false),
-        None => (http::new_token()?, true),
-    };
-    if is_new {
-        running.data.leave_operator_token(&token)?;
-    }
-    let (name, hash) = (TokenName::parse("operator")?, http::hash(&token));
     let view = running.views.current_owned();
-    // A crash between the file and the record leaves a farm without any token.
-    if !is_new && view.access().tokens().len() > 0 {
+    let left = running.data.operator_token()?;
+    if let Some(token) = left.as_deref().filter(|_| view.access().tokens().len() > 0) {
+        let hash = http::hash(token);
         if !view.access().tokens().any(|(_, token)| token.hash == hash) {
             let file = running.data.path().join(TOKEN_FILE);
             tracing::warn!(
@@ -202,9 +195,15 @@ async fn admit_operator(running: &Running) -> anyhow::Result<()> {
         }
         return Ok(());
     }
-    let author = Author::new("start");
-    running.engine.submit(access::Command::Renew { name, role: Role::Operator, hash, author }.into()).await?;
-    Ok(())
+    let token = match left {
+        Some(token) => token,
+        None => http::new_token()?,
+    };
+    let (name, author) = (TokenName::parse("operator")?, Author::new("start"));
+    let renew = access::Command::Renew { name, role: Role::Operator, hash: http::hash(&token), author };
+    // The record first: after a crash in between there is no file, and the next start makes another token.
+    running.engine.submit(renew.into()).await?;
+    running.data.leave_operator_token(&token)
 }
 
 /// For the person at the terminal: what to try first.

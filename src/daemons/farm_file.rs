@@ -5,6 +5,7 @@ use std::sync::Arc;
 use thiserror::Error;
 
 use crate::config::Faults;
+use crate::domain::access::TokenHash;
 use crate::domain::fleet::{self, Change, Definition};
 use crate::domain::{Author, Command, Event, Farm, Refusal};
 use crate::engine::{Engine, SubmitError};
@@ -41,7 +42,13 @@ pub enum ReloadError {
 
 impl FarmFileDaemon {
     /// Reads the file and puts it in force, or with `dry_run` only says what that would change.
-    pub async fn reload(&self, author: Author, dry_run: bool) -> Result<Reloaded, ReloadError> {
+    /// `token`: of the caller, if it has to have one.
+    pub async fn reload(
+        &self,
+        author: Author,
+        token: Option<TokenHash>,
+        dry_run: bool,
+    ) -> Result<Reloaded, ReloadError> {
         // Away from the threads that answer: a big farm file takes long to check.
         let read = self.read.clone();
         let definition = tokio::task::spawn_blocking(move || read()).await.map_err(Fault::from)?;
@@ -51,6 +58,10 @@ impl FarmFileDaemon {
         let plan = move |farm: &Farm| farm.decide(now, planned).map(|events| compare(farm, &events));
         let reloaded = self.engine.ask(plan).await?.map_err(SubmitError::Refused)?;
         if !dry_run {
+            let command = match token {
+                Some(token) => Command::Authorized { token, command: Box::new(command) },
+                None => command,
+            };
             self.engine.submit(command).await?;
         }
         Ok(reloaded)
@@ -58,7 +69,7 @@ impl FarmFileDaemon {
 
     /// On SIGHUP: the same, told to the log.
     pub async fn reload_on_signal(&self) {
-        match self.reload(Author::new("SIGHUP"), false).await {
+        match self.reload(Author::new("SIGHUP"), None, false).await {
             Ok(Reloaded { changes, lost, .. }) => {
                 tracing::info!("reloaded the farm file: {} change(s)", changes.len());
                 changes.iter().for_each(|change| tracing::info!("{change}"));
@@ -73,10 +84,14 @@ impl FarmFileDaemon {
 
 /// The farm beside what the events would make of it.
 fn compare(farm: &Farm, events: &[Event]) -> Reloaded {
-    let mut after = farm.clone();
-    events.iter().for_each(|event| after.apply(event));
-    let changes = fleet::diff(&farm.fleet, &after.fleet);
+    let mut after = farm.fleet.clone();
+    for event in events {
+        if let Event::Fleet(fleet::Event::Defined { definition, .. }) = event {
+            after = after.redefined(definition.as_ref().clone());
+        }
+    }
+    let changes = fleet::diff(&farm.fleet, &after);
     let lost = farm.allocations.workers().map(|(name, _)| name);
-    let lost = lost.filter(|name| after.fleet.worker(name).is_none() && farm.fleet.worker(name).is_some());
+    let lost = lost.filter(|name| after.worker(name).is_none() && farm.fleet.worker(name).is_some());
     Reloaded { changed: !events.is_empty(), lost: lost.map(ToString::to_string).collect(), changes }
 }

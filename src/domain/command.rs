@@ -1,5 +1,6 @@
 //! Everything that can be asked of a farm, one closed enum a part.
 
+use super::access::TokenHash;
 use super::{access, allocator, fleet};
 
 /// A request to change the farm. Reads are not commands.
@@ -8,6 +9,11 @@ pub enum Command {
     Fleet(fleet::Command),
     Allocator(allocator::Command),
     Access(access::Command),
+    /// For the holder of a token, who may have lost it since the request came in.
+    Authorized {
+        token: TokenHash,
+        command: Box<Command>,
+    },
 }
 
 impl From<fleet::Command> for Command {

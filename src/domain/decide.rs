@@ -12,6 +12,10 @@ impl Farm {
                 let events = allocator::decide(&self.fleet, &self.allocations, now, command)?;
                 Ok(wrap(Event::Allocator, events))
             }
+            Command::Authorized { token, .. } if !self.access.knows(&token) => {
+                Err(access::Refusal::TokenRevoked.into())
+            }
+            Command::Authorized { command, .. } => self.decide(now, *command),
             Command::Access(command) => Ok(wrap(Event::Access, access::decide(&self.access, now, command)?)),
         }
     }

@@ -21,3 +21,6 @@ pub use farm::Farm;
 pub use names::{BadName, BuilderName, MAX_NAME_CHARS, PoolName, TokenName, WorkerName};
 pub use refusal::Refusal;
 pub use time::{BadTime, MAX_UNIX_SECONDS, Timestamp};
+
+#[cfg(test)]
+mod tests;

@@ -32,8 +32,10 @@ impl Refusal {
                 allocator::Refusal::Strict { .. } => "strict_import",
                 allocator::Refusal::NotAllocated { .. } => "not_allocated",
                 allocator::Refusal::NotKept(_) => "generation_not_kept",
+                allocator::Refusal::TooManyLines { .. } => "too_many_changes",
             },
             Self::Access(refusal) => match refusal {
+                access::Refusal::TokenRevoked => "unauthorized",
                 access::Refusal::TokenExists { .. } => "token_exists",
                 access::Refusal::NoSuchToken { .. } => "no_such_token",
                 access::Refusal::LastOperator { .. } => "last_operator",

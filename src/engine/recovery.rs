@@ -11,6 +11,7 @@ const RECORD_VERSION: u32 = 1;
 
 /// A record's body.
 #[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Body<E> {
     v: u32,
     event: E,

@@ -1,6 +1,7 @@
 //! The replica thread: a second state that applies durable events only, for questions and snapshots that must not delay the writer.
 
 use std::io::BufWriter;
+use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc as thread_channel;
@@ -67,12 +68,19 @@ impl<M: Machine> Replica<M> {
             while let Some(work) = next {
                 match work {
                     Work::Applied { events, seq } => self.apply(&events, seq),
-                    Work::Ask(question) => question(&self.state),
+                    Work::Ask(question) => self.answer(question),
                     Work::Stop => return self.snapshot_if_older_than(1),
                 }
                 next = queue.try_recv().ok();
             }
             self.snapshot_if_older_than(self.plan.every);
+        }
+    }
+
+    /// A question that panics costs its asker the answer, and nobody else anything.
+    fn answer(&self, question: Box<dyn FnOnce(&M) + Send>) {
+        if panic::catch_unwind(AssertUnwindSafe(|| question(&self.state))).is_err() {
+            tracing::error!("a question to the replica panicked; its last words are on stderr");
         }
     }
 

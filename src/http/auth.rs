@@ -8,7 +8,7 @@ use subtle::ConstantTimeEq;
 use super::App;
 use super::problem::Problem;
 use crate::domain::access::{Access, Role, TokenHash};
-use crate::domain::{Author, TokenName};
+use crate::domain::{Author, Command, TokenName};
 use crate::ports::Fault;
 
 /// What needs a token. Everything else is open to read.
@@ -36,16 +36,30 @@ const TABLE: [(Call, &[Role]); 6] = [
 #[derive(Debug, Clone)]
 pub struct Caller {
     pub name: TokenName,
-    pub role: Role,
+    role: Role,
+    token: TokenHash,
+}
+
+/// That a call may be made, with a token that is looked at once more when the command is decided.
+pub struct Permit {
+    /// Under whom the change stands.
+    pub author: Author,
+    pub token: TokenHash,
+}
+
+impl Permit {
+    pub fn command(&self, command: impl Into<Command>) -> Command {
+        Command::Authorized { token: self.token, command: Box::new(command.into()) }
+    }
 }
 
 impl App {
-    /// The author that a change stands under, if the caller may make this call.
-    pub fn authorize(&self, request: &HttpRequest, call: Call) -> Result<Author, Problem> {
+    /// Whether the caller may make this call.
+    pub fn authorize(&self, request: &HttpRequest, call: Call) -> Result<Permit, Problem> {
         let caller = caller(request, self.views.current().access())?;
         let allowed = TABLE.iter().filter(|(listed, _)| *listed == call).flat_map(|(_, roles)| *roles);
         if allowed.clone().any(|role| *role == caller.role) {
-            return Ok(Author::new(caller.name.as_str()));
+            return Ok(Permit { author: Author::new(caller.name.as_str()), token: caller.token });
         }
         let roles: Vec<_> = allowed.map(ToString::to_string).collect();
         let detail =
@@ -71,7 +85,7 @@ fn find(hash: &TokenHash, access: &Access) -> Option<Caller> {
     let mut found = None;
     for (name, token) in access.tokens() {
         if bool::from(token.hash.bytes().ct_eq(hash.bytes())) {
-            found = Some(Caller { name: name.clone(), role: token.role });
+            found = Some(Caller { name: name.clone(), role: token.role, token: token.hash });
         }
     }
     found

@@ -4,7 +4,7 @@ use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse, web};
 
 use super::App;
-use super::auth::Call;
+use super::auth::{Call, Permit};
 use super::parameters::{flag, only_parameters};
 use super::problem::Problem;
 use crate::daemons::ReloadError;
@@ -14,8 +14,8 @@ pub async fn reload(request: HttpRequest, app: web::Data<App>) -> Result<HttpRes
     app.admit_write(&request)?;
     only_parameters(&request, &["dry_run"])?;
     let dry_run = flag(&request, "dry_run")?;
-    let author = app.authorize(&request, Call::ReloadFarm)?;
-    Ok(HttpResponse::Ok().json(app.farm_file.reload(author, dry_run).await?))
+    let Permit { author, token } = app.authorize(&request, Call::ReloadFarm)?;
+    Ok(HttpResponse::Ok().json(app.farm_file.reload(author, Some(token), dry_run).await?))
 }
 
 impl From<ReloadError> for Problem {

@@ -70,18 +70,21 @@ pub fn server(
 ) -> Result<Server, Fault> {
     let ids = web::Data::new(RequestIds::new()?);
     let methods = openapi::methods();
-    let mut server = HttpServer::new(move || {
+    let server = HttpServer::new(move || {
         ActixApp::new()
             .app_data(app.clone())
             .app_data(ids.clone())
             .configure(|config| routes::configure(config, &methods))
     });
-    if settings.workers > 0 {
-        server = server.workers(settings.workers);
-    }
+    let workers = match settings.workers {
+        0 => std::thread::available_parallelism()?.get(),
+        some => some,
+    };
     let keep_alive = if settings.keep_alive.is_zero() { KeepAlive::Disabled } else { settings.keep_alive.into() };
     let server = server
-        .max_connections(settings.max_connections)
+        .workers(workers)
+        // Ours is of all workers together, theirs of each.
+        .max_connections(settings.max_connections.div_ceil(workers))
         .keep_alive(keep_alive)
         .client_request_timeout(settings.request_timeout)
         .shutdown_timeout(settings.stop_timeout.as_secs())

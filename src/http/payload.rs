@@ -1,6 +1,8 @@
 //! Request bodies, up to a limit.
 
 use std::fmt::Display;
+use std::future::ready;
+use std::time::Duration;
 
 use actix_web::http::StatusCode;
 use actix_web::web;
@@ -14,13 +16,33 @@ use super::problem::Problem;
 /// client gets to see the answer and not a broken connection.
 const DRAIN: u64 = 4;
 
+/// How long a body may take to come in.
+const PATIENCE: Duration = Duration::from_secs(120);
+
 enum Payload {
     Whole(Bytes),
     TooLarge,
 }
 
 /// Reads a body to its end, and keeps it if it is within `limit` bytes.
-async fn read(mut payload: web::Payload, limit: u64) -> Result<Payload, Problem> {
+async fn read(payload: web::Payload, limit: u64) -> Result<Payload, Problem> {
+    tokio::time::timeout(PATIENCE, collect(payload, limit)).await.map_err(|_| {
+        let detail = format!("the body was not there within {} s", PATIENCE.as_secs());
+        Problem::new(StatusCode::REQUEST_TIMEOUT, "too_slow", detail)
+    })?
+}
+
+/// Reads a body that nobody wants, so that its sender gets to see the answer.
+pub async fn discard(payload: web::Payload, limit: u64) {
+    let mut length = 0;
+    let rest = payload.take_while(|chunk| {
+        length += chunk.as_ref().map_or(u64::MAX / 2, |chunk| chunk.len() as u64);
+        ready(length <= limit)
+    });
+    tokio::time::timeout(PATIENCE, rest.for_each(|_| ready(()))).await.ok();
+}
+
+async fn collect(mut payload: web::Payload, limit: u64) -> Result<Payload, Problem> {
     let mut body = BytesMut::new();
     let mut length = 0u64;
     while let Some(chunk) = payload.next().await {

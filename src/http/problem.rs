@@ -85,9 +85,9 @@ impl Problem {
         let mut response = HttpResponse::build(self.status());
         response.content_type("application/problem+json");
         match self.status() {
-            StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS => {
-                response.insert_header((header::RETRY_AFTER, RETRY_AFTER));
-            }
+            StatusCode::SERVICE_UNAVAILABLE => drop(response.insert_header((header::RETRY_AFTER, RETRY_AFTER))),
+            // The quotas are by the second.
+            StatusCode::TOO_MANY_REQUESTS => drop(response.insert_header((header::RETRY_AFTER, "1"))),
             StatusCode::UNAUTHORIZED => {
                 response.insert_header((header::WWW_AUTHENTICATE, "Bearer realm=\"jacuzzi\""));
             }
@@ -132,6 +132,7 @@ impl From<Refusal> for Problem {
                 fleet::Refusal::InFarmFile { .. } => Self::new(StatusCode::CONFLICT, code, detail),
             },
             Refusal::Access(refusal) => match refusal {
+                access::Refusal::TokenRevoked => Self::new(StatusCode::UNAUTHORIZED, code, detail),
                 access::Refusal::NoSuchToken { .. } => Self::not_found(code, detail),
                 access::Refusal::TokenExists { .. } | access::Refusal::LastOperator { .. } => {
                     Self::new(StatusCode::CONFLICT, code, detail)
@@ -141,6 +142,7 @@ impl From<Refusal> for Problem {
                 allocator::Refusal::Stale { .. } => Self::new(StatusCode::PRECONDITION_FAILED, code, detail),
                 allocator::Refusal::NotAllocated { .. } => Self::not_found(code, detail),
                 allocator::Refusal::NotKept(_) => Self::gone(code, detail),
+                allocator::Refusal::TooManyLines { .. } => Self::new(StatusCode::PAYLOAD_TOO_LARGE, code, detail),
                 allocator::Refusal::Faults(faults) | allocator::Refusal::Strict { faults, .. } => {
                     let mut problem = Self::new(StatusCode::UNPROCESSABLE_ENTITY, code, detail);
                     problem.0.faults = faults;
@@ -156,7 +158,9 @@ impl From<SubmitError<Refusal>> for Problem {
         match error {
             SubmitError::Refused(refusal) => refusal.into(),
             SubmitError::ReadOnly { why } => {
-                let detail = format!("nothing is written until this server is restarted, reads go on: {why}");
+                // The causes name paths and the like, which are for the operators alone.
+                tracing::warn!("turned a write away: {why}");
+                let detail = "nothing is written until this server is restarted, reads go on; its log says why";
                 Self::new(StatusCode::SERVICE_UNAVAILABLE, "read_only", detail)
             }
         }

@@ -48,13 +48,14 @@ pub async fn add(request: HttpRequest, app: web::Data<App>, body: web::Payload) 
         Ok(body)
     };
     let parsed = read_json(body, app.max_body_bytes, parse).await?;
-    let author = app.authorize(&request, Call::ManageTokens)?;
+    let permit = app.authorize(&request, Call::ManageTokens)?;
     let NewToken { name, role: Word(role), reason } = parsed.into_inner()?;
     let name = TokenName::parse(&name)
         .map_err(|error| Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "bad_name", format!("{name:?}: {error}")))?;
     let token = new_token()?;
+    let author = permit.author.clone();
     let command = Command::Add { name: name.clone(), role, hash: hash(&token), author, reason };
-    app.engine.submit(command.into()).await?;
+    app.engine.submit(permit.command(command)).await?;
     Ok(HttpResponse::Created().json(Added { name: &name, role, token: &token }))
 }
 
@@ -78,10 +79,11 @@ pub async fn revoke(request: HttpRequest, app: web::Data<App>) -> Result<HttpRes
     app.admit_write(&request)?;
     only_parameters(&request, &["name", "reason"])?;
     let reason = reason::parameter(&request)?;
-    let author = app.authorize(&request, Call::ManageTokens)?;
+    let permit = app.authorize(&request, Call::ManageTokens)?;
     let bytes = target::name(&request).unwrap_or_default();
     let name = TokenName::parse_bytes(&bytes)
         .map_err(|error| Problem::not_found("no_such_token", format!("such a token cannot exist: {error}")))?;
-    app.engine.submit(Command::Revoke { name: name.clone(), author, reason }.into()).await?;
+    let command = Command::Revoke { name: name.clone(), author: permit.author.clone(), reason };
+    app.engine.submit(permit.command(command)).await?;
     Ok(HttpResponse::Ok().json(serde_json::json!({ "name": name })))
 }

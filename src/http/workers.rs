@@ -101,7 +101,7 @@ pub async fn put(request: HttpRequest, app: web::Data<App>, body: web::Payload) 
         Ok(body)
     };
     let parsed = read_json(body, app.max_body_bytes, parse).await?;
-    let author = app.authorize(&request, Call::ManageWorkers)?;
+    let permit = app.authorize(&request, Call::ManageWorkers)?;
     let PutBody { pool, class, attributes, reason } = parsed.into_inner()?;
     let bad_name = |detail: String| Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "bad_name", detail);
     let name = target::name(&request).ok_or_else(|| bad_name("name one worker".into()))?;
@@ -113,7 +113,14 @@ pub async fn put(request: HttpRequest, app: web::Data<App>, body: web::Payload) 
     };
     let is_new = show(&app, &name).await?.is_none();
     let worker = Worker { pool, class, attributes: attributes.0 };
-    app.engine.submit(Command::PutWorker { name: name.clone(), worker, author, reason }.into()).await?;
+    app.engine
+        .submit(permit.command(Command::PutWorker {
+            name: name.clone(),
+            worker,
+            author: permit.author.clone(),
+            reason,
+        }))
+        .await?;
     answer(&app, &name, if is_new { StatusCode::CREATED } else { StatusCode::OK }).await
 }
 
@@ -122,10 +129,12 @@ pub async fn delete(request: HttpRequest, app: web::Data<App>) -> Result<HttpRes
     app.admit_write(&request)?;
     only_parameters(&request, &["name", "reason"])?;
     let reason = reason::parameter(&request)?;
-    let author = app.authorize(&request, Call::ManageWorkers)?;
+    let permit = app.authorize(&request, Call::ManageWorkers)?;
     let name = target::name(&request).unwrap_or_default();
     let name = WorkerName::parse_bytes(&name).map_err(|_| no_such_worker(&String::from_utf8_lossy(&name)))?;
-    app.engine.submit(Command::RemoveWorker { name: name.clone(), author, reason }.into()).await?;
+    app.engine
+        .submit(permit.command(Command::RemoveWorker { name: name.clone(), author: permit.author.clone(), reason }))
+        .await?;
     Ok(HttpResponse::Ok().json(serde_json::json!({ "name": name })))
 }
 
@@ -144,10 +153,12 @@ pub async fn set_duty(request: HttpRequest, app: web::Data<App>, body: web::Payl
         Ok(body)
     };
     let parsed = read_json(body, app.max_body_bytes, parse).await?;
-    let author = app.authorize(&request, Call::ManageWorkers)?;
+    let permit = app.authorize(&request, Call::ManageWorkers)?;
     let ReasonBody { reason } = parsed.into_inner()?;
     let name = WorkerName::parse_bytes(&name).map_err(|_| no_such_worker(&String::from_utf8_lossy(&name)))?;
-    app.engine.submit(Command::SetDuty { name: name.clone(), duty, author, reason }.into()).await?;
+    app.engine
+        .submit(permit.command(Command::SetDuty { name: name.clone(), duty, author: permit.author.clone(), reason }))
+        .await?;
     answer(&app, &name, StatusCode::OK).await
 }
 

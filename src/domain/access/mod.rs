@@ -103,7 +103,7 @@ pub enum Command {
 
 /// What has happened to access.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Event {
     TokenAdded {
         name: TokenName,
@@ -127,6 +127,8 @@ pub enum Event {
 pub enum Refusal {
     #[error("there is a token {name:?} already: revoke it first, or choose another name")]
     TokenExists { name: TokenName },
+    #[error("this token was revoked")]
+    TokenRevoked,
     #[error("there is no token {name:?}")]
     NoSuchToken { name: TokenName },
     #[error("{name:?} is the last operator token: without it nobody could add another; add one first")]

@@ -33,6 +33,10 @@ impl Access {
         self.tokens.iter()
     }
 
+    pub(in crate::domain) fn knows(&self, hash: &TokenHash) -> bool {
+        self.tokens.values().any(|token| token.hash == *hash)
+    }
+
     pub(super) fn operators(&self) -> usize {
         self.tokens.values().filter(|token| token.role == Role::Operator).count()
     }

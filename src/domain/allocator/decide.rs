@@ -3,7 +3,7 @@
 use super::rules::{Fault, Rule, judge};
 use super::state::Allocations;
 use super::write::{Difference, ImportLine, Write};
-use super::{Command, Event, Generation, GenerationMade, Origin, Refusal, WriteCommand};
+use super::{Command, Event, Generation, GenerationMade, MAX_IMPORT_LINES, Origin, Refusal, WriteCommand};
 use crate::domain::author::Author;
 use crate::domain::fleet::Fleet;
 use crate::domain::time::Timestamp;
@@ -16,6 +16,9 @@ pub(in crate::domain) fn decide(
 ) -> Result<Vec<Event>, Refusal> {
     match command {
         Command::Write(command) => decide_write(fleet, allocations, now, command),
+        Command::Import { lines, .. } if lines.len() > MAX_IMPORT_LINES => {
+            Err(Refusal::TooManyLines { lines: lines.len() })
+        }
         Command::Import { lines, strict, author, reason } => {
             let import = Import { fleet, strict, author, reason, now };
             import.decide(allocations.clone(), lines)
@@ -73,7 +76,8 @@ impl Import<'_> {
         let keep = self.fleet.definition().allocations.keep_generations;
         let mut events = Vec::with_capacity(lines.len());
         for (at, line) in lines.into_iter().enumerate() {
-            let time = line.time.unwrap_or(self.now);
+            // A history has happened: what says to be of the future is of now.
+            let time = line.time.map_or(self.now, |time| time.min(self.now));
             let mut difference = Difference::of(line.write, &allocations)?;
             let broken = judge(self.fleet, &allocations, &difference, time, false);
             if self.strict && !broken.is_empty() {

@@ -46,6 +46,9 @@ impl fmt::Display for Generation {
 /// How many faults the text of a refusal spells out; its list has them all.
 const FAULTS_TOLD: usize = 100;
 
+/// The longest history that one import takes, in changes.
+pub const MAX_IMPORT_LINES: usize = 100_000;
+
 /// Builder → its dedicated workers.
 pub type Builders = BTreeMap<BuilderName, Vec<WorkerName>>;
 
@@ -97,6 +100,7 @@ impl Origin {
 
 /// One generation: the difference from the one before, and how it came to be.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct GenerationMade {
     pub generation: Generation,
     pub time: Timestamp,
@@ -131,6 +135,8 @@ pub enum Refusal {
     NotAllocated { builder: BuilderName },
     #[error(transparent)]
     NotKept(#[from] NotKept),
+    #[error("the history has {lines} changes, an import takes {MAX_IMPORT_LINES} at most: cut it into parts")]
+    TooManyLines { lines: usize },
     #[error("line {line} (time {time}) breaks {} rule(s), and the import is strict", .faults.len())]
     Strict { line: usize, time: Timestamp, faults: Vec<Fault> },
 }

@@ -1,7 +1,6 @@
 //! The allocations in force, by builder and by worker, and their difference from any kept generation.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -128,17 +127,15 @@ impl Allocations {
 
     fn make(&mut self, made: &GenerationMade, keep: u64) {
         let (mut added, mut removed) = (0, 0);
-        let mut lists = Vec::with_capacity(made.set.len() + made.unset.len());
-        for builder in made.unset.iter().chain(made.set.keys()) {
+        let mut lists: Vec<_> = made.unset.iter().map(|builder| (builder.clone(), None)).collect();
+        lists.extend(made.set.iter().map(|(builder, workers)| (builder.clone(), Some(self.shared(workers)))));
+        for (builder, _) in &lists {
             removed += self.unlink(builder);
         }
-        for builder in &made.unset {
-            lists.push((builder.clone(), None));
-        }
-        for (builder, workers) in &made.set {
-            let list = self.link(builder, workers);
+        for (builder, list) in &lists {
+            let Some(list) = list else { continue };
             added += list.len() as u64;
-            lists.push((builder.clone(), Some(list)));
+            self.link(builder, list);
         }
         // A worker that stays with its builder was counted both ways.
         let kept = self.kept(&lists);
@@ -170,22 +167,22 @@ impl Allocations {
         list.len() as u64
     }
 
-    /// Puts a builder into both indexes. Names that are known are shared, so
-    /// that ten thousand generations do not hold ten thousand copies of each.
-    fn link(&mut self, builder: &BuilderName, workers: &[WorkerName]) -> WorkerList {
-        let mut list = Vec::with_capacity(workers.len());
-        for worker in workers {
-            let known = self.workers.get_key_value(worker).map(|(known, _)| known.clone());
-            let worker = known.unwrap_or_else(|| worker.clone());
+    /// A list whose names are those of the index where it has them, so that
+    /// ten thousand generations do not hold ten thousand copies of each.
+    fn shared(&self, workers: &[WorkerName]) -> WorkerList {
+        let known = |worker| self.workers.get_key_value(worker).map(|(known, _)| known.clone());
+        workers.iter().map(|worker| known(worker).unwrap_or_else(|| worker.clone())).collect()
+    }
+
+    /// Puts a builder into both indexes.
+    fn link(&mut self, builder: &BuilderName, list: &WorkerList) {
+        for worker in list.iter() {
             let builders = self.workers.entry(worker.clone()).or_default();
             if let Err(at) = builders.binary_search(builder) {
                 builders.insert(at, builder.clone());
             }
-            list.push(worker);
         }
-        let list: WorkerList = Arc::from(list);
         self.builders.insert(builder.clone(), list.clone());
-        list
     }
 }
 

@@ -190,3 +190,27 @@ fn a_snapshot_keeps_what_is_measured_against() {
     farm.refuse(2, 139, 200);
     farm.write(HOUR + 1, 105);
 }
+
+fn import(lines: Vec<ImportLine>) -> Command {
+    Command::Import { lines, strict: false, author: Author::new("test"), reason: None }
+}
+
+#[test]
+fn an_import_of_the_future_happens_now() {
+    let mut farm = Farm::new(10);
+    let line = |seconds| ImportLine {
+        time: Some(Timestamp::from_unix_seconds(seconds)),
+        write: Write::Replace(lists(seconds.unsigned_abs())),
+    };
+    farm.carry_out(1000, import(vec![line(900), line(2000)])).unwrap();
+    let times: Vec<_> = farm.allocations.entries().map(|entry| entry.time).collect();
+    assert_eq!(times, [1000, 900].map(Timestamp::from_unix_seconds));
+}
+
+#[test]
+fn an_import_has_a_limit_which_the_refusal_names() {
+    let line = ImportLine { time: None, write: Write::Patch { set: Builders::new(), unset: Default::default() } };
+    let lines = vec![line; allocator::MAX_IMPORT_LINES + 1];
+    let refusal = Farm::new(10).carry_out(0, import(lines)).unwrap_err();
+    assert!(refusal.to_string().contains("100000 at most: cut it into parts"), "{refusal}");
+}

@@ -35,7 +35,7 @@ pub enum Command {
 
 /// What has happened to the fleet.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Event {
     /// The whole resolved farm file, so that a replay never reads one that has changed since.
     Defined {
@@ -81,7 +81,9 @@ pub(super) fn decide(fleet: &Fleet, now: Timestamp, command: Command) -> Result<
     match command {
         Command::Define { definition, author } => {
             let mut problems = definition.problems();
-            problems.extend(fleet.stranded_by(&definition));
+            if problems.is_empty() {
+                problems = fleet.stranded_by(&definition);
+            }
             if !problems.is_empty() {
                 return Err(Refusal::BadDefinition(problems));
             }

@@ -102,12 +102,16 @@ impl Fleet {
         Some(listed.map_or(builder.as_str(), String::as_str))
     }
 
-    /// A pool that workers made by the API are in cannot go.
-    pub(super) fn stranded_by(&self, definition: &Definition) -> Option<Problem> {
+    /// A pool that workers made by the API are in cannot go, unless the file names them itself.
+    pub(super) fn stranded_by(&self, definition: &Definition) -> Vec<Problem> {
+        let in_file = workers_in(definition);
         let has_pool = |worker: &Worker| definition.pools.iter().any(|pool| pool.name == worker.pool);
-        let (name, worker) = self.by_api.iter().find(|(_, worker)| !has_pool(worker))?;
-        let message = format!("pool {:?} is gone, but worker {name:?}, made by the API, is in it", worker.pool);
-        Some(Problem { path: "pools".into(), message })
+        let stranded = self.by_api.iter().filter(|(name, worker)| !has_pool(worker) && !in_file.contains_key(*name));
+        let problem = |(name, worker): (&WorkerName, &Worker)| {
+            let message = format!("pool {:?} is gone, but worker {name:?}, made by the API, is in it", worker.pool);
+            Problem { path: "pools".into(), message }
+        };
+        stranded.map(problem).collect()
     }
 
     /// This fleet with another farm file in force.

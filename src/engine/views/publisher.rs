@@ -13,8 +13,13 @@ use super::view::{Big, BigBodies, Listed, Step, View};
 use super::wire::{self, DeltaBody};
 use crate::domain::allocator::{self, Allocations, Generation, GenerationMade};
 use crate::domain::{Event, Farm, WorkerName};
+use crate::engine::MAX_BATCH;
 use crate::engine::machine::Publish;
 use crate::ports::Fault;
+
+/// A view holds so many of the generations that are new in it, which is more than an
+/// ordinary batch has; after a long import the rest are the replica's to tell.
+const MAX_STEPS: usize = MAX_BATCH;
 
 /// The views in force. Clones share them.
 #[derive(Debug, Clone)]
@@ -156,6 +161,9 @@ impl View {
             delta: Arc::new(Body::new(delta(None).encode())),
             event: Arc::new(Body::new(delta(Some(&self.epoch)).encode())),
         };
+        if self.steps.len() == MAX_STEPS {
+            self.steps.remove(0);
+        }
         self.steps.push(step);
         self.generation = made.generation;
     }

@@ -16,7 +16,7 @@ pub struct View {
     pub(super) generation: Generation,
     pub(super) builders: OrderedMap<BuilderName, Listed<WorkerName>>,
     pub(super) workers: OrderedMap<WorkerName, Arc<Body>>,
-    /// One for each generation since the view before this one, oldest first.
+    /// One for each generation since the view before this one, oldest first; only the last ones of very many.
     pub(super) steps: Vec<Step>,
     pub(super) big: Arc<BigBodies>,
     pub(super) access: Arc<Access>,

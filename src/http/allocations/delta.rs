@@ -61,15 +61,19 @@ impl Query {
             Problem::bad_request("bad_parameter", "`wait`, `until` and `epoch` go with `since=<generation>`")
         })?;
         let until = generation(request, "until")?;
-        if let Some(theirs) = target::text_parameter(request, "epoch")
-            && theirs != epoch
-        {
-            let detail = format!(
-                "generation {since} of epoch {theirs:?} is not ours (our epoch is {epoch:?}): read all allocations again"
-            );
-            return Err(Problem::gone("other_epoch", detail));
-        }
+        check_epoch(request, epoch)?;
         Ok(Self { since, until, wait: wait(request)? })
+    }
+}
+
+/// `epoch=` is ours, if it is given: the generations of another one are others, whatever their numbers.
+pub fn check_epoch(request: &HttpRequest, epoch: &str) -> Result<(), Problem> {
+    match target::text_parameter(request, "epoch") {
+        Some(theirs) if theirs != epoch => {
+            let detail = format!("epoch {theirs:?} is not ours, which is {epoch:?}: read all allocations again");
+            Err(Problem::gone("other_epoch", detail))
+        }
+        _ => Ok(()),
     }
 }
 

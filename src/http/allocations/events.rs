@@ -9,7 +9,7 @@ use bytes::Bytes;
 use futures_util::stream;
 use tokio::sync::{OwnedSemaphorePermit, watch};
 
-use super::delta::{generation, not_kept};
+use super::delta::{check_epoch, generation, not_kept};
 use crate::domain::Farm;
 use crate::domain::allocator::{Generation, NotKept};
 use crate::engine::views::DeltaBody;
@@ -25,9 +25,10 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// Generations that are fetched at once for a client that is behind.
 const CATCH_UP: u64 = 100;
 
-/// `GET /v1/allocations/events`: what comes, or with `Last-Event-ID` (or `?since=`) what came after that too.
+/// `GET /v1/allocations/events`: what comes, or with `Last-Event-ID` (or `?since=`, with `?epoch=` to be sure) what came after that too.
 pub async fn events(request: HttpRequest, app: web::Data<App>) -> Result<HttpResponse, Problem> {
     let last = last_event_id(&request)?;
+    check_epoch(&request, app.views.current().epoch())?;
     app.admit_read(&request)?;
     let place = app.limits.stream()?;
     let mut generations = app.views.generations();

@@ -11,7 +11,7 @@ use crate::http::App;
 use crate::http::auth::Call;
 use crate::http::negotiate::GENERATION_HEADER;
 use crate::http::parameters::{flag, only_parameters};
-use crate::http::payload::read_json;
+use crate::http::payload::{discard, read_json};
 use crate::http::problem::Problem;
 use crate::http::reason;
 
@@ -41,10 +41,19 @@ pub async fn import(request: HttpRequest, app: web::Data<App>, payload: web::Pay
     let reason = reason::parameter(&request)?;
     let parse =
         |body: &[u8]| history_file::parse(body).map_err(|fault| Problem::bad_request("malformed", fault.to_string()));
-    let lines = read_json(payload, app.max_import_bytes, parse).await?;
-    let author = app.authorize(&request, Call::Import)?;
-    let lines = lines.into_inner()?;
-    let events = app.engine.submit(Command::Import { lines, strict, author, reason }.into()).await?;
+    // Before so much is read and parsed; the other writes tell what is malformed first.
+    let permit = match app.authorize(&request, Call::Import) {
+        Ok(permit) => permit,
+        Err(problem) => {
+            discard(payload, app.max_import_bytes).await;
+            return Err(problem);
+        }
+    };
+    let lines = read_json(payload, app.max_import_bytes, parse).await?.into_inner()?;
+    let events = app
+        .engine
+        .submit(permit.command(Command::Import { lines, strict, author: permit.author.clone(), reason }))
+        .await?;
 
     let generations: Vec<_> = made(&events).collect();
     let broken = generations

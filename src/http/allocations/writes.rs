@@ -7,10 +7,10 @@ use actix_web::{HttpRequest, HttpResponse, web};
 
 use super::body::{BuilderBody, Parsed, PatchBody, ReplaceBody, RollbackBody};
 use crate::domain::allocator::{Command, Event, Generation, GenerationMade, Refusal, Write, WriteCommand};
-use crate::domain::{self, Author, BuilderName};
+use crate::domain::{self, BuilderName};
 use crate::engine::views::{Body, DeltaBody};
 use crate::http::App;
-use crate::http::auth::Call;
+use crate::http::auth::{Call, Permit};
 use crate::http::negotiate::{GENERATION_HEADER, Version, respond_whole, tags, without_encoding};
 use crate::http::parameters::{flag, only_parameters};
 use crate::http::payload::{self, from_json, read_json};
@@ -92,13 +92,13 @@ async fn admit(
     parsed: payload::Parsed<Parsed>,
     flags: Flags,
 ) -> Result<HttpResponse, Problem> {
-    let author = app.authorize(request, Call::WriteAllocations)?;
+    let permit = app.authorize(request, Call::WriteAllocations)?;
     let expected = expected(request, app.views.current().epoch());
     let actual = app.views.current().generation();
     if let Some(expected) = expected.clone().filter(|expected| !expected.contains(&actual)) {
         return Err(domain::Refusal::from(Refusal::Stale { expected, actual }).into());
     }
-    carry_out(request, app, parsed.into_inner()?, author, expected, flags).await
+    carry_out(request, app, parsed.into_inner()?, permit, expected, flags).await
 }
 
 struct Flags {
@@ -128,17 +128,18 @@ async fn carry_out(
     request: &HttpRequest,
     app: &App,
     parsed: Parsed,
-    author: Author,
+    permit: Permit,
     expected: Option<Vec<Generation>>,
     Flags { dry_run, force }: Flags,
 ) -> Result<HttpResponse, Problem> {
     let Parsed { write, reason, bad_names } = parsed;
+    let author = permit.author.clone();
     let command = Command::Write(WriteCommand { write, author, reason, expected, force, bad_names });
     let events: Arc<[domain::Event]> = if dry_run {
         let now = app.clock.now();
         app.engine.ask(move |farm| farm.decide(now, command.into())).await??.into()
     } else {
-        app.engine.submit(command.into()).await?
+        app.engine.submit(permit.command(command)).await?
     };
     let made = made(&events).next().ok_or_else(|| anyhow::anyhow!("a write was accepted without a generation"))?;
     let mut response = delta_of(request, app, made);

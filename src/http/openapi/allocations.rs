@@ -137,6 +137,7 @@ fn history() -> Vec<Described> {
             .takes([
                 header("Last-Event-ID", "The generation after which to begin; the one in force if absent."),
                 query("since", "The same, for clients that cannot set headers.", reference("Generation")),
+                query("epoch", "The epoch of that generation; with another one the answer is 410.", text()),
             ])
             .answers(200, plain("A stream that ends only when the server stops.", "text/event-stream"))
             .fails(&[400, 410, 503])
