@@ -16,6 +16,7 @@ use std::thread::JoinHandle;
 
 use thiserror::Error;
 use tokio::sync::{mpsc, oneshot};
+use tracing::Instrument;
 
 pub use machine::{Machine, Publish};
 pub use recovery::{Recovered, decode, recover};
@@ -98,7 +99,7 @@ impl<M: Machine> Engine<M> {
         if self.commands.send(Request { command, reply }).await.is_err() {
             return Err(self.read_only());
         }
-        match answer.await {
+        match answer.instrument(tracing::debug_span!("command")).await {
             Ok(Ok(events)) => Ok(events),
             Ok(Err(refusal)) => Err(SubmitError::Refused(refusal)),
             Err(_) => Err(self.read_only()),

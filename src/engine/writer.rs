@@ -107,6 +107,8 @@ impl<M: Machine, P: Publish<M>> Writer<M, P> {
         if batch.records.is_empty() {
             return Ok(());
         }
+        let _span =
+            tracing::debug_span!("append", first = batch.records[0].seq, records = batch.records.len()).entered();
         let begun = Instant::now();
         self.journal.append(&batch.records)?;
         self.stats.appended(batch.records.len(), begun.elapsed());

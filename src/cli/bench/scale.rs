@@ -121,7 +121,7 @@ impl Scale {
     }
 }
 
-/// Takes one worker from one builder, or gives it back.
+/// Takes one worker from one builder.
 fn change(agent: &Agent, server: &Server, farm: &Farm, at: usize) -> anyhow::Result<()> {
     let (builder, workers) = farm.builders.iter().nth(at % farm.builders.len()).context("the farm has builders")?;
     let target = Target::path("/v1/builders").component(builder.as_str());
