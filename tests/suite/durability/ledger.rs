@@ -19,7 +19,7 @@ pub struct Ledger {
     open: BTreeMap<String, Said>,
     /// The number of the last write that was made, by writer.
     newest: BTreeMap<String, u64>,
-    /// How many of each kind were made, in the audit log's words.
+    /// How many of each kind were made.
     made: BTreeMap<&'static str, u64>,
     /// Of the tokens that stood at the last check, or were added since.
     secrets: Vec<Secret>,
@@ -43,7 +43,7 @@ impl Ledger {
         self.model.generation()
     }
 
-    /// For people: how much of what was held against the writers' words.
+    /// For people: how many writes of which kinds were held against what was said.
     pub fn summary(&self) -> String {
         let made: Vec<_> = self.made.iter().map(|(action, count)| format!("{count} {action}")).collect();
         made.join(", ")
@@ -80,7 +80,10 @@ impl Ledger {
         assert_eq!(self.generation(), last, "the audit log has every generation");
         assert_eq!(blob["builders"], self.model.builders(), "the blob is the sum of all generations");
         let workers = reader.get("/v1/workers?limit=1000");
-        assert_eq!(workers, json!({"workers": self.model.workers(), "next_after": null}));
+        for (shown, expected) in workers["workers"].as_array().unwrap().iter().zip(self.model.workers()) {
+            assert_eq!(shown, &expected);
+        }
+        assert_eq!(workers["workers"].as_array().unwrap().len(), self.model.workers().len());
         assert_eq!(reader.get("/v1/tokens"), json!({"tokens": self.model.tokens()}));
         self.try_tokens(server);
     }
@@ -95,8 +98,9 @@ impl Ledger {
     fn take(&mut self, reader: &mut Reader, entry: &Value, reason: &str, reasons: &BTreeMap<u64, String>) {
         let said = self.open.remove(reason).unwrap_or_else(|| panic!("this is of nobody, or twice: {entry}"));
         let (writer, number) = reason.rsplit_once('-').expect("a reason ends with the write's number");
-        let before = self.newest.insert(writer.to_owned(), number.parse().unwrap());
-        assert!(before < self.newest.get(writer).copied(), "{reason} is out of its writer's order");
+        let number = number.parse().unwrap();
+        let before = self.newest.insert(writer.to_owned(), number);
+        assert!(before.is_none_or(|before| before < number), "{reason} is out of its writer's order");
         let ask = &said.intent.ask;
         let delta = self.model.make(ask, reason, &entry["time"]);
         let generation = self.generation();
@@ -162,7 +166,7 @@ impl Ledger {
     fn entries(&self, reader: &mut Reader) -> Vec<Value> {
         let (mut entries, mut before) = (Vec::new(), String::new());
         loop {
-            let page = reader.get(&format!("/v1/audit?limit=1000{before}"));
+            let page = reader.get(&format!("/v1/audit?limit=100{before}"));
             let listed = page["entries"].as_array().unwrap().iter();
             entries.extend(listed.take_while(|entry| entry["seq"].as_u64() > Some(self.seq)).cloned());
             match page["next_before"].as_u64() {
@@ -179,7 +183,7 @@ impl Ledger {
         let mut reasons = BTreeMap::new();
         let mut before = last + 1;
         while before > self.generation() + 1 {
-            let page = reader.get(&format!("/v1/allocations/history?limit=1000&before={before}"));
+            let page = reader.get(&format!("/v1/allocations/history?limit=100&before={before}"));
             for entry in page["generations"].as_array().unwrap() {
                 before = entry["generation"].as_u64().unwrap();
                 assert_eq!(entry["author"], "operator");

@@ -53,8 +53,9 @@ impl Model {
         json!(self.builders)
     }
 
-    pub fn workers(&self) -> Value {
-        self.workers.keys().map(|name| self.worker(name)).collect()
+    /// All workers, by name.
+    pub fn workers(&self) -> impl ExactSizeIterator<Item = Value> {
+        self.workers.keys().map(|name| self.worker(name))
     }
 
     pub fn tokens(&self) -> &[Value] {
