@@ -117,6 +117,12 @@ impl Ask {
 }
 
 impl Intent {
+    /// Who asked, in which round, and which of the writer's writes it is.
+    pub fn writer_and_number(&self) -> (&str, u64) {
+        let (writer, number) = self.reason.rsplit_once('-').expect("a reason ends with the write's number");
+        (writer, number.parse().unwrap())
+    }
+
     pub fn call(&self) -> Call {
         let reason = &self.reason;
         let call = |method, target: String, body| Call { method, target, body: Some(body) };

@@ -17,6 +17,8 @@ pub struct Ledger {
     seq: u64,
     /// Writes that no entry was found for yet, by reason.
     open: BTreeMap<String, Said>,
+    /// Lawful refusals since the last check, in their writers' order.
+    refused: Vec<Said>,
     /// The number of the last write that was made, by writer.
     newest: BTreeMap<String, u64>,
     /// How many of each kind were made.
@@ -51,7 +53,9 @@ impl Ledger {
 
     /// Takes down what was said and heard. What was refused for good must never show up.
     pub fn note(&mut self, said: impl IntoIterator<Item = Said>) {
-        for said in said.into_iter().filter(|said| !said.is_refused_lawfully()) {
+        let (refused, open): (Vec<_>, Vec<_>) = said.into_iter().partition(Said::is_refused_lawfully);
+        self.refused.extend(refused);
+        for said in open {
             let twice = self.open.insert(said.intent.reason.clone(), said);
             assert!(twice.is_none(), "reasons are unique: {twice:?}");
         }
@@ -75,6 +79,7 @@ impl Ledger {
                 None => self.take_first_start(&entry),
             }
         }
+        self.check_refused(|_, _| true);
         let lost: Vec<_> = self.open.values().filter(|said| matches!(said.heard, Heard::Made(_))).collect();
         assert!(lost.is_empty(), "acknowledged, but lost: {lost:#?}");
         assert_eq!(self.generation(), last, "the audit log has every generation");
@@ -97,8 +102,8 @@ impl Ledger {
     /// A write that was made, by its entry in the audit log.
     fn take(&mut self, reader: &mut Reader, entry: &Value, reason: &str, reasons: &BTreeMap<u64, String>) {
         let said = self.open.remove(reason).unwrap_or_else(|| panic!("this is of nobody, or twice: {entry}"));
-        let (writer, number) = reason.rsplit_once('-').expect("a reason ends with the write's number");
-        let number = number.parse().unwrap();
+        let (writer, number) = said.intent.writer_and_number();
+        self.check_refused(|other, earlier| other == writer && earlier < number);
         let before = self.newest.insert(writer.to_owned(), number);
         assert!(before.is_none_or(|before| before < number), "{reason} is out of its writer's order");
         let ask = &said.intent.ask;
@@ -120,6 +125,18 @@ impl Ledger {
         } else if let Some(made) = acknowledged {
             self.compare(&target, made, &entry["time"]);
         }
+    }
+
+    /// Nobody but the writer changes its workers and tokens, so what it was told of them
+    /// must follow from what it did before.
+    fn check_refused(&mut self, is_due: impl Fn(&str, u64) -> bool) {
+        let model = &self.model;
+        self.refused.retain(|said| {
+            let (writer, number) = said.intent.writer_and_number();
+            let due = is_due(writer, number);
+            assert!(!due || model.may_refuse(&said.intent.ask), "refused without need: {said:?}");
+            !due
+        });
     }
 
     /// Of a worker or a token: what was acknowledged is what it has become.

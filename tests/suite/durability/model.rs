@@ -97,6 +97,18 @@ impl Model {
         Some(self.publish(builders))
     }
 
+    /// Whether a lawful refusal is due now; of a builder nobody can say, as rollbacks change those of all writers.
+    pub fn may_refuse(&self, ask: &Ask) -> bool {
+        let has_token = |name: &String| self.tokens.iter().any(|listed| listed["name"] == **name);
+        match ask {
+            Ask::DeleteBuilder { .. } => true,
+            Ask::RemoveWorker { worker } | Ask::SetDuty { worker, .. } => !self.workers.contains_key(worker),
+            Ask::AddToken { token } => has_token(token),
+            Ask::RevokeToken { token } => !has_token(token),
+            Ask::Patch { .. } | Ask::PutBuilder { .. } | Ask::Rollback { .. } | Ask::PutWorker { .. } => false,
+        }
+    }
+
     pub fn add_token(&mut self, name: &str, role: &str, author: &Value, time: &Value) {
         self.tokens.push(json!({"name": name, "role": role, "added_by": author, "added_at": time}));
     }
