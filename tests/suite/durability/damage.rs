@@ -19,7 +19,7 @@ pub fn killed_after(generations: u64) -> (Home, Ledger) {
     let (home, mut ledger) = (Home::new(FARM), Ledger::default());
     let server = serve(&home, NO_SNAPSHOT).start();
     ledger.note(Client::new(&home, &server).write_generations("before", generations));
-    ledger.check(&server);
+    ledger.check(&home, &server);
     server.kill9();
     (home, ledger)
 }

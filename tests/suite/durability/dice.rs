@@ -36,6 +36,10 @@ impl Dice {
         range.start + self.next() % (range.end - range.start)
     }
 
+    pub fn one_of<T: Copy, const N: usize>(&mut self, choices: [T; N]) -> T {
+        choices[self.within(0..N as u64) as usize]
+    }
+
     pub fn one_in(&mut self, sides: u64) -> bool {
         self.within(0..sides) == 0
     }

@@ -25,7 +25,7 @@ fn kill_9_loses_nothing_that_was_acknowledged() {
     let (home, mut ledger) = (Home::new(FARM), Ledger::default());
     for kill in 0..kills {
         let server = serve(&home, SNAPSHOT_EVERY).start();
-        ledger.check(&server);
+        ledger.check(&home, &server);
         ledger.settle();
         let writers = Writers::start(&home, &server, &kill.to_string(), &mut dice);
         random_moment(&writers, &mut dice);
@@ -35,9 +35,9 @@ fn kill_9_loses_nothing_that_was_acknowledged() {
             verify(&home);
         }
     }
-    ledger.check(&serve(&home, SNAPSHOT_EVERY).start());
+    ledger.check(&home, &serve(&home, SNAPSHOT_EVERY).start());
     verify(&home);
-    eprintln!("{kills} kills, {} generations", ledger.generation());
+    eprintln!("{kills} kills: {}", ledger.summary());
 }
 
 /// Stricter than a kill, after which the system still writes what it was given:
@@ -48,7 +48,7 @@ fn a_power_cut_loses_nothing_that_was_acknowledged() {
     let (home, mut ledger, power) = (Home::new(FARM), Ledger::default(), PowerCut::of("journal.sqlite"));
     for cut in 0..25 {
         let server = serve(&home, SNAPSHOT_EVERY).envs(power.env()).start();
-        ledger.check(&server);
+        ledger.check(&home, &server);
         ledger.settle();
         let writers = Writers::start(&home, &server, &cut.to_string(), &mut dice);
         random_moment(&writers, &mut dice);
@@ -56,7 +56,7 @@ fn a_power_cut_loses_nothing_that_was_acknowledged() {
         ledger.note(writers.join());
         power.forget_what_was_not_synced(home.data_dir(), &["journal.sqlite", "journal.sqlite-wal"]);
     }
-    ledger.check(&serve(&home, SNAPSHOT_EVERY).start());
+    ledger.check(&home, &serve(&home, SNAPSHOT_EVERY).start());
     verify(&home);
-    eprintln!("25 power cuts, {} generations", ledger.generation());
+    eprintln!("25 power cuts: {}", ledger.summary());
 }

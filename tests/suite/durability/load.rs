@@ -1,16 +1,16 @@
 //! Writers that never rest, and remember every word that they said and heard.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use ureq::Agent;
 
 use super::dice::Dice;
+use super::intent::{Ask, Intent};
 use crate::suite::server::{Home, Server, Start};
 
 /// Builders of their own for each writer, and machines too, so that no write breaks a rule.
@@ -33,8 +33,6 @@ keep_generations = 2000
 "#;
 
 const WRITERS: u64 = 6;
-const BUILDERS_EACH: u64 = 4;
-const MACHINES_EACH: u64 = 8;
 
 /// How long a writer waits for one answer, and a test for one write: longer than a busy disk may stall.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -47,19 +45,10 @@ pub fn serve(home: &Home, snapshot_every: u32) -> Start<'_> {
         .env("JACUZZI__DATA__SNAPSHOT_EVERY", snapshot_every.to_string())
 }
 
-/// What one write asked for.
-#[derive(Debug, Clone)]
-pub struct Intent {
-    /// Unlike that of every other write.
-    pub reason: String,
-    pub set: BTreeMap<String, Vec<String>>,
-    pub unset: BTreeSet<String>,
-}
-
 /// What came back.
 #[derive(Debug, Clone)]
 pub enum Heard {
-    /// The delta that it made.
+    /// What it made: a delta, a worker, a token.
     Made(Value),
     /// A refusal: its status, `Retry-After`, media type and body.
     Refused { status: u16, retry_after: Option<String>, media_type: String, body: Value },
@@ -74,25 +63,23 @@ pub struct Said {
     pub heard: Heard,
 }
 
-impl Intent {
-    /// A random change of the writer's own builders.
-    fn random(writer: u64, reason: String, dice: &mut Dice) -> Self {
-        let (mut set, mut unset) = (BTreeMap::new(), BTreeSet::new());
-        for number in 0..BUILDERS_EACH {
-            let builder = format!("build {writer}/{number}");
-            if dice.one_in(4) {
-                unset.insert(builder);
-            } else if dice.one_in(2) {
-                let first = writer * MACHINES_EACH;
-                let machines: Vec<_> = (first..first + dice.within(1..MACHINES_EACH + 1)).collect();
-                set.insert(builder, machines.iter().map(|number| format!("w-{number:02}")).collect());
-            }
-        }
-        Self { reason, set, unset }
+impl Said {
+    pub fn is_made(&self) -> bool {
+        matches!(self.heard, Heard::Made(_))
     }
 
-    fn body(&self) -> Vec<u8> {
-        serde_json::to_vec(&json!({"set": self.set, "unset": self.unset, "reason": self.reason})).unwrap()
+    /// Whether it was told that what it was to change is not there, or is there already.
+    pub fn is_refused_lawfully(&self) -> bool {
+        let Heard::Refused { status, body, .. } = &self.heard else { return false };
+        self.intent.ask.lawful_refusal().is_some_and(|(lawful, code)| *status == lawful && body["code"] == code)
+    }
+
+    /// The generation that was made, if any.
+    pub fn generation(&self) -> Option<u64> {
+        match &self.heard {
+            Heard::Made(made) if self.intent.ask.makes_a_generation() => made["generation"].as_u64(),
+            Heard::Made(_) | Heard::Refused { .. } | Heard::Nothing => None,
+        }
     }
 }
 
@@ -114,31 +101,38 @@ impl Client {
         let request = ureq::http::Request::builder()
             .method(method)
             .uri(format!("{}{target}", self.url))
-            .header("Authorization", format!("Bearer {}", self.token))
-            .body(body)
-            .unwrap();
-        let Ok(mut answer) = self.agent.run(request) else { return Heard::Nothing };
+            .header("Authorization", format!("Bearer {}", self.token));
+        let answer = match body {
+            [] => self.agent.run(request.body(()).unwrap()),
+            body => self.agent.run(request.body(body).unwrap()),
+        };
+        let Ok(mut answer) = answer else { return Heard::Nothing };
         let header = |name: &str| answer.headers().get(name).map(|value| value.to_str().unwrap().to_owned());
         let (retry_after, media_type) = (header("retry-after"), header("content-type").unwrap_or_default());
         let Ok(text) = answer.body_mut().read_to_vec() else { return Heard::Nothing };
         let body = serde_json::from_slice(&text).unwrap_or(Value::Null);
         match answer.status().as_u16() {
-            200 => Heard::Made(body),
+            200 | 201 => Heard::Made(body),
             status => Heard::Refused { status, retry_after, media_type, body },
         }
     }
 
     pub fn say(&self, intent: Intent) -> Said {
-        let heard = self.write("PATCH", "/v1/allocations", &intent.body());
+        let call = intent.call();
+        let body = call.body.map(|body| body.to_string()).unwrap_or_default();
+        let heard = self.write(call.method, &call.target, body.as_bytes());
         Said { intent, heard }
     }
 
-    /// So many writes by one writer, each of which must be accepted.
+    /// So many patches by one writer, each of which must be accepted.
     pub fn write_generations(&self, tag: &str, count: u64) -> Vec<Said> {
         let mut dice = Dice::loaded();
-        let writes = (0..count).map(|number| self.say(Intent::random(0, format!("{tag}-{number}"), &mut dice)));
+        let writes = (0..count).map(|number| {
+            let reason = format!("{tag}-{number}");
+            self.say(Intent { reason, ask: Ask::patch(0, &mut dice) })
+        });
         let said: Vec<_> = writes.collect();
-        assert!(said.iter().all(|said| matches!(said.heard, Heard::Made(_))), "{said:#?}");
+        assert!(said.iter().all(Said::is_made), "{said:#?}");
         said
     }
 }
@@ -151,7 +145,7 @@ pub struct Writers {
 }
 
 impl Writers {
-    /// They write until something other than an acceptance comes back, or [`stop`](Self::stop).
+    /// Each makes writes of every kind until one is neither accepted nor lawfully refused, or [`stop`](Self::stop).
     /// No two rounds of a test may have the same tag.
     pub fn start(home: &Home, server: &Server, tag: &str, dice: &mut Dice) -> Self {
         let (accept, accepted) = mpsc::channel();
@@ -160,16 +154,18 @@ impl Writers {
             let (client, accept, enough) = (Client::new(home, server), accept.clone(), enough.clone());
             let (mut dice, tag) = (dice.split(), tag.to_owned());
             thread::spawn(move || {
-                let mut all = Vec::new();
+                let (mut all, mut newest) = (Vec::new(), None);
                 while !enough.load(Ordering::Relaxed) {
                     let reason = format!("{tag}-{writer}-{}", all.len());
-                    let said = client.say(Intent::random(writer, reason, &mut dice));
-                    let made = matches!(said.heard, Heard::Made(_));
+                    let said = client.say(Intent { reason, ask: Ask::any(writer, newest, &mut dice) });
+                    newest = said.generation().or(newest);
+                    let (made, refused) = (said.is_made(), said.is_refused_lawfully());
                     all.push(said);
-                    if !made {
+                    if made {
+                        accept.send(()).ok();
+                    } else if !refused {
                         break;
                     }
-                    accept.send(()).ok();
                 }
                 all
             })
@@ -187,7 +183,7 @@ impl Writers {
         while self.accepted.recv_timeout(until.saturating_duration_since(std::time::Instant::now())).is_ok() {}
     }
 
-    /// Waits until each of them has heard something other than an acceptance.
+    /// Waits until each of them has ended.
     pub fn join(self) -> Vec<Said> {
         self.threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
     }

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::dice::Dice;
 use super::ledger::Ledger;
-use super::load::{Client, FARM, Heard, Writers, serve};
+use super::load::{Client, FARM, Heard, Said, Writers, serve};
 use super::verify;
 use crate::suite::faults::{Fault, Kind, SmallDisk};
 use crate::suite::server::{Home, Server};
@@ -47,7 +47,7 @@ fn a_disk_too_full_for_a_snapshot_stops_nothing() {
     let client = Client::new(&home, &server);
     fault.arm();
     ledger.note(client.write_generations("full", 40));
-    ledger.check(&server);
+    ledger.check(&home, &server);
     assert_eq!(server.get("/readyz?for=writes").status, 200);
     assert!(server.stop().success());
     let log = home.log();
@@ -57,7 +57,7 @@ fn a_disk_too_full_for_a_snapshot_stops_nothing() {
 
     fault.disarm();
     let server = serve(&home, 5).envs(fault.env()).start();
-    ledger.check(&server);
+    ledger.check(&home, &server);
     assert!(server.stop().success());
     assert!(home.log().contains("took a snapshot"));
 }
@@ -69,15 +69,12 @@ fn breaks_under_load(home: &Home, server: Server, break_disk: impl FnOnce(), men
     writers.wait(30, Duration::ZERO);
     break_disk();
     let said = writers.join();
-    let made = said.iter().filter(|said| matches!(said.heard, Heard::Made(_))).count() as u64;
-    for said in &said {
-        match &said.heard {
-            Heard::Made(_) => {}
-            refused => assert_refused(refused),
-        }
+    let made = said.iter().filter_map(Said::generation).count() as u64;
+    for said in said.iter().filter(|said| !said.is_made() && !said.is_refused_lawfully()) {
+        assert_refused(&said.heard);
     }
     ledger.note(said);
-    ledger.check(&server);
+    ledger.check(home, &server);
     assert_eq!(ledger.generation(), made, "what was refused is not to be seen");
 
     later_writes_are_refused(home, &server);
@@ -89,11 +86,11 @@ fn breaks_under_load(home: &Home, server: Server, break_disk: impl FnOnce(), men
     assert!(server.stop().success());
     mend_disk();
     let server = serve(home, NO_SNAPSHOT).start();
-    ledger.check(&server);
+    ledger.check(home, &server);
     assert!(server.get("/metrics").text().contains("\njacuzzi_read_only 0\n"));
     assert_eq!(server.get("/readyz?for=writes").status, 200);
     ledger.note(Client::new(home, &server).write_generations("after", 20));
-    ledger.check(&server);
+    ledger.check(home, &server);
     verify(home);
 }
 
@@ -118,6 +115,14 @@ fn later_writes_are_refused(home: &Home, server: &Server) {
         ("PUT", "/v1/builders?name=build%200/0", machines),
         ("POST", "/v1/allocations/rollback", br#"{"generation":0}"#),
         ("POST", "/v1/allocations/import", br#"{"set":{"build 0/0":["w-01"]},"unset":[]}"#),
+        ("DELETE", "/v1/builders/build%200%2F0", b""),
+        ("PUT", "/v1/workers/loan", br#"{"pool":"linux"}"#),
+        ("DELETE", "/v1/workers/loan-0-0", b""),
+        ("POST", "/v1/workers/w-01/drain", b"{}"),
+        ("POST", "/v1/workers/w-01/quarantine", b""),
+        ("POST", "/v1/workers/w-01/release", b""),
+        ("POST", "/v1/tokens", br#"{"name":"late","role":"master"}"#),
+        ("DELETE", "/v1/tokens/token-0", b""),
     ] {
         let heard = client.write(method, target, body);
         assert!(matches!(heard, Heard::Refused { .. }), "{method} {target}: {heard:?}");
@@ -135,7 +140,15 @@ fn reads_go_on(server: &Server, generation: u64) {
     let (builder, machines) =
         blob.json()["builders"].as_object().unwrap().iter().next().map(|(b, m)| (b.clone(), m.clone())).unwrap();
     assert_eq!(server.get(&format!("/v1/builders?name={builder}").replace(' ', "%20")).json()["machines"], machines);
-    for path in ["/v1/builders", "/v1/machines", "/v1/allocated/all", "/v1/allocations/history", "/readyz", "/livez"] {
+    for path in [
+        "/v1/builders",
+        "/v1/machines",
+        "/v1/allocated/all",
+        "/v1/allocations/history",
+        "/v1/workers",
+        "/readyz",
+        "/livez",
+    ] {
         assert_eq!(server.get(path).status, 200, "{path}");
     }
     let delta = server.get(&format!("/v1/allocations?since={}", generation - 1)).json();

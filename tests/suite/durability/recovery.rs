@@ -19,9 +19,9 @@ use crate::suite::server::Home;
 /// Starts, and sees that the first so many generations are there, exactly, and that writing goes on behind them.
 fn starts_with(home: &Home, ledger: &mut Ledger) {
     let server = serve(home, NO_SNAPSHOT).start();
-    ledger.check(&server);
+    ledger.check(home, &server);
     ledger.note(Client::new(home, &server).write_generations("after", 3));
-    ledger.check(&server);
+    ledger.check(home, &server);
     assert!(server.stop().success());
     verify(home);
 }
@@ -133,7 +133,7 @@ fn stopped_twice() -> (Home, Ledger) {
     for life in ["first", "second"] {
         let server = serve(&home, NO_SNAPSHOT).start();
         ledger.note(Client::new(&home, &server).write_generations(life, 4));
-        ledger.check(&server);
+        ledger.check(&home, &server);
         assert!(server.stop().success());
     }
     assert_eq!(snapshots(&home).len(), 2);

@@ -55,7 +55,7 @@ fn a_stop_under_load_loses_nothing() {
     let (home, mut ledger, mut dice) = (Home::new(FARM), Ledger::default(), Dice::seeded(6));
     for life in ["one", "two", "three"] {
         let server = serve(&home, NO_SNAPSHOT).start();
-        ledger.check(&server);
+        ledger.check(&home, &server);
         ledger.settle();
         let writers = Writers::start(&home, &server, life, &mut dice);
         writers.wait(40, Duration::ZERO);
@@ -63,7 +63,7 @@ fn a_stop_under_load_loses_nothing() {
         ledger.note(writers.join());
         assert!(home.log().contains("took a snapshot"), "{}", home.log());
     }
-    ledger.check(&serve(&home, NO_SNAPSHOT).start());
+    ledger.check(&home, &serve(&home, NO_SNAPSHOT).start());
 }
 
 /// Mozilla's 5,050 generations: from a snapshot, and by a replay of everything.
