@@ -1,10 +1,16 @@
 //! The operator's client against a real server: changes, and living beside another system's static tree.
 
+use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Receiver;
+use std::thread;
 use std::time::Duration;
+
+use serde_json::Value;
 
 use super::server::{Home, Server, lines};
 
@@ -155,8 +161,8 @@ fn blob_in(tree: &Path) -> Vec<u8> {
     fs::read(tree.join("v1/allocations")).unwrap()
 }
 
-fn builders(blob: &[u8]) -> serde_json::Value {
-    serde_json::from_slice::<serde_json::Value>(blob).unwrap()["builders"].take()
+fn builders(blob: &[u8]) -> Value {
+    serde_json::from_slice::<Value>(blob).unwrap()["builders"].take()
 }
 
 #[test]
@@ -210,5 +216,70 @@ fn a_farm_moves_over_behind_its_old_tree() {
     let history = data(&home, &server, &["generations", "--limit", "1"]);
     assert!(history[1].contains("following "), "{history:?}");
     import.stop("INT");
+    export.stop("TERM");
+}
+
+/// Reads a whole tree by one directory handle, and answers its generation; all its views must be of that one.
+fn read_by_handle(tree: &Path) -> u64 {
+    let handle = fs::File::open(tree).unwrap();
+    let held = Path::new("/proc/self/fd").join(handle.as_raw_fd().to_string());
+    let blob: Value = serde_json::from_slice(&blob_in(&held)).unwrap();
+    let json = |path: PathBuf| serde_json::from_slice::<Value>(&fs::read(path).unwrap()).unwrap();
+    for (folder, key) in [("builders", "machines"), ("machines", "builders")] {
+        let folder_in_tree = held.join("v1").join(folder);
+        let listed: BTreeSet<_> = fs::read_dir(&folder_in_tree)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        let expected = blob[folder].as_object().unwrap();
+        assert_eq!(listed, expected.keys().cloned().collect(), "{folder} of {}", blob["generation"]);
+        for (name, list) in expected {
+            assert_eq!(json(folder_in_tree.join(name))[key], *list, "{name} of {}", blob["generation"]);
+        }
+    }
+    let all = json(held.join("v1/allocated/all"))["machines"].take();
+    assert!(all.as_array().unwrap().iter().eq(blob["machines"].as_object().unwrap().keys()), "{all}");
+    blob["generation"].as_u64().unwrap()
+}
+
+#[test]
+fn readers_of_a_watched_tree_see_one_generation_each_through_a_thousand_changes() {
+    const CHANGES: u64 = 1000;
+    let home = Home::new(FARM);
+    let server = home.serve().env("JACUZZI__LIMITS__WRITES_PER_SECOND", "1000000").start();
+    fs::write(home.data_dir().join("blob.json"), BLOB).unwrap();
+    data(&home, &server, &["import", "data/blob.json"]);
+    let tree = home.data_dir().join("tree");
+    let export = Watching::start(jacuzzi(&home, &server, &["export", "--watch", "data/tree"]));
+    export.until("wrote generation 1");
+    let done = AtomicBool::new(false);
+    let seen: BTreeSet<u64> = thread::scope(|scope| {
+        let readers: Vec<_> = (0..3)
+            .map(|_| {
+                scope.spawn(|| {
+                    let mut seen = vec![read_by_handle(&tree)];
+                    while !done.load(Ordering::Relaxed) {
+                        seen.push(read_by_handle(&tree));
+                    }
+                    assert!(seen.is_sorted(), "a tree never goes back");
+                    seen
+                })
+            })
+            .collect();
+        let authorization = format!("Authorization: Bearer {}", home.operator_token());
+        for change in 0..CHANGES {
+            // A builder comes and goes, and its machine changes.
+            let body = match change % 3 {
+                2 => r#"{"unset": ["Linux other build"]}"#.to_owned(),
+                _ => format!(r#"{{"set": {{"Linux other build": ["linux-spot-{:03}"]}}}}"#, 4 + change % 15),
+            };
+            let answer = server.request("PATCH", "/v1/allocations", &[&authorization], body.as_bytes());
+            assert_eq!(answer.status, 200, "{}", answer.text());
+        }
+        export.until(&format!("wrote generation {}", CHANGES + 1));
+        done.store(true, Ordering::Relaxed);
+        readers.into_iter().flat_map(|reader| reader.join().unwrap()).collect()
+    });
+    assert!(seen.len() > 5, "the readers saw too little to tell: {seen:?}");
     export.stop("TERM");
 }
