@@ -2,6 +2,7 @@
 
 mod api;
 mod client;
+mod dice;
 mod durability;
 mod faults;
 mod reads;

@@ -8,9 +8,9 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::damage::{NO_SNAPSHOT, flip_a_bit};
-use super::dice::Dice;
 use super::load::{Client, FARM, Said, Writers, serve};
 use super::{run, run_well, verify};
+use crate::suite::dice::Dice;
 use crate::suite::server::{Home, Server};
 
 fn backup(home: &Home) -> String {

@@ -10,7 +10,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use super::damage::{journal, killed_after, with_sql};
-use super::dice::{Dice, number_from};
+use crate::suite::dice::{Dice, number_from};
 
 /// What a start makes of a journal file, without a snapshot.
 fn start_from(content: &[u8]) -> Result<Value, String> {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use super::dice::Dice;
+use crate::suite::dice::Dice;
 
 pub type Builders = BTreeMap<String, Vec<String>>;
 

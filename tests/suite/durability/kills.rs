@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use super::dice::{Dice, number_from};
 use super::ledger::Ledger;
 use super::load::{FARM, Writers, serve};
 use super::verify;
+use crate::suite::dice::{Dice, number_from};
 use crate::suite::faults::PowerCut;
 use crate::suite::server::Home;
 

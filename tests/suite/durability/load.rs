@@ -9,8 +9,8 @@ use std::time::Duration;
 use serde_json::Value;
 use ureq::Agent;
 
-use super::dice::Dice;
 use super::intent::{Ask, Intent};
+use crate::suite::dice::Dice;
 use crate::suite::server::{Home, Server, Start};
 
 /// Builders of their own for each writer, and machines too, so that no write breaks a rule.

@@ -3,7 +3,6 @@
 mod backups;
 mod bit_rot;
 mod damage;
-mod dice;
 mod golden;
 mod intent;
 mod kills;

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::dice::Dice;
 use super::ledger::Ledger;
 use super::load::{Client, FARM, Heard, Said, Writers, serve};
 use super::verify;
+use crate::suite::dice::Dice;
 use crate::suite::faults::{Fault, Kind, SmallDisk};
 use crate::suite::server::{Home, Server};
 use crate::suite::wire::Connection;

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use super::damage::{NO_SNAPSHOT, snapshots};
-use super::dice::Dice;
 use super::ledger::Ledger;
 use super::load::{Client, FARM, Writers, serve};
+use crate::suite::dice::Dice;
 use crate::suite::server::Home;
 
 /// Generous for a debug build on a busy machine; the figure itself is printed.

@@ -5,25 +5,10 @@ use std::collections::BTreeMap;
 use serde_json::json;
 
 use super::boxes::Boxes;
+use crate::suite::dice::Dice;
 use crate::suite::wire::Connection;
 
-/// Repeatable chance (SplitMix64).
-struct Dice(u64);
-
 impl Dice {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    /// From 0 up to, but not including, `end`.
-    fn below(&mut self, end: usize) -> usize {
-        usize::try_from(self.next() % end as u64).unwrap()
-    }
-
     fn pick<'a, T: ?Sized>(&mut self, from: &[&'a T]) -> &'a T {
         from[self.below(from.len())]
     }
@@ -31,6 +16,11 @@ impl Dice {
     /// Up to `most` pieces, one after another.
     fn some(&mut self, from: &[&str], most: usize) -> String {
         (0..self.below(most + 1)).map(|_| self.pick(from)).collect()
+    }
+
+    /// From 0 up to, but not including, `end`.
+    fn below(&mut self, end: usize) -> usize {
+        usize::try_from(self.within(0..end as u64)).unwrap()
     }
 }
 
@@ -133,7 +123,7 @@ fn noise(dice: &mut Dice) -> Vec<u8> {
         dice.pick(&["/v1/builders/", "/v1/machines?name=", "/v1/allocations/", "/", "http://"]).as_bytes().to_vec();
     for _ in 0..=dice.below(40) {
         // Save for the line end, behind which there would be headers.
-        let byte = u8::try_from(dice.next() % 256).unwrap();
+        let byte = u8::try_from(dice.below(256)).unwrap();
         target.push(if byte == b'\n' || byte == b'\r' { b'\t' } else { byte });
     }
     target.extend(b"\xff");
@@ -149,7 +139,7 @@ fn answer(connection: &mut Connection, target: &[u8]) -> u16 {
 fn a_thousand_hostile_targets_are_refused() {
     let boxes = Boxes::start();
     boxes.write("PUT", "/v1/builders/a", &json!({"machines": ["box1"]}));
-    let mut dice = Dice(20140604);
+    let mut dice = Dice::seeded(20140604);
     let mut statuses = BTreeMap::<u16, u32>::new();
     for at in 0..1000 {
         let (target, expected) = match at % 5 {
