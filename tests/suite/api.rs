@@ -1,5 +1,7 @@
 //! The HTTP API as a whole: which paths and methods there are, how errors look, health, metrics, request ids.
 
+use std::time::Duration;
+
 use serde_json::Value;
 
 use super::server::{Home, Server};
@@ -296,4 +298,26 @@ fn a_write_leaves_one_line_in_the_log_and_a_read_none() {
         }
     }
     assert_eq!(lines("read-1"), [""; 0]);
+}
+
+#[test]
+fn a_connection_beyond_the_limit_waits_for_a_place() {
+    let home = Home::new(FARM);
+    let limits = [("JACUZZI__SERVER__MAX_CONNECTIONS", "1"), ("JACUZZI__SERVER__WORKERS", "1")];
+    let server = home.serve().envs(limits).start();
+    let mut first = server.connect();
+    assert_eq!(first.request("GET", "/livez", &["Host: localhost"]).status, 200);
+    let mut second = server.connect();
+    second.send(b"GET /livez HTTP/1.0\r\n\r\n");
+    assert!(second.stays_open(Duration::from_millis(300)), "there is one place, and it is taken");
+    drop(first);
+    assert_eq!(second.receive("GET").status, 200);
+}
+
+#[test]
+fn an_import_is_not_read_before_its_sender_is_known() {
+    let home = Home::new(FARM);
+    let server = home.start();
+    let refused = server.request("POST", "/v1/allocations/import", &[], b"not even a history");
+    assert_eq!((refused.status, refused.json()["code"].clone()), (401, "unauthorized".into()));
 }

@@ -117,6 +117,23 @@ fn a_restore_that_could_destroy_or_mislead_is_refused() {
 }
 
 #[test]
+fn a_restore_that_a_crash_cut_short_is_no_farm_and_can_be_repeated() {
+    let home = Home::new(FARM);
+    let server = serve(&home, NO_SNAPSHOT).start();
+    Client::new(&home, &server).write_generations("one", 3);
+    let file = backup(&home);
+
+    let cut_short = Home::new(FARM);
+    fs::create_dir(cut_short.data_dir()).unwrap();
+    fs::write(cut_short.data_dir().join("lock"), "1").unwrap();
+    fs::write(cut_short.data_dir().join("restoring.sqlite"), &fs::read(&file).unwrap()[..5000]).unwrap();
+    let refused = serve(&cut_short, NO_SNAPSHOT).try_start().err().expect("half a journal is none");
+    assert!(refused.stderr.contains("cut short") && refused.stderr.contains("jacuzzi restore"), "{}", refused.stderr);
+    assert!(restore(&cut_short, &file).status.success());
+    assert_eq!(blob(&serve(&cut_short, NO_SNAPSHOT).start())["generation"], 3);
+}
+
+#[test]
 fn a_journal_is_read_while_it_is_written() {
     let home = Home::new(FARM);
     let server = serve(&home, NO_SNAPSHOT).start();

@@ -98,6 +98,12 @@ fn what_a_newer_program_wrote_is_left_to_it() {
     let (home, _) = killed_after(2);
     with_sql(&home, |sql| append(sql, r#"{"v":1,"event":{"dispatcher":{"submitted":{}}}}"#));
     assert_refused(&home, &["journal.sqlite", "record 5 is not understood", "`dispatcher`", "newer jacuzzi"]);
+
+    // A field that this program would lose.
+    let (home, _) = killed_after(2);
+    let revoked = r#"{"v":1,"event":{"access":{"token_revoked":{"name":"x","author":"y","until":3}}}}"#;
+    with_sql(&home, |sql| append(sql, revoked));
+    assert_refused(&home, &["journal.sqlite", "record 5 is not understood", "`until`", "newer jacuzzi"]);
 }
 
 #[test]
