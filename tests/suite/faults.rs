@@ -109,7 +109,7 @@ fn shim_in(folder: &TempDir) -> PathBuf {
 }
 
 fn compile(shim: &Path) {
-    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/faults/fsync.c");
+    let source = "tests/faults/fsync.c";
     let flags = ["-shared", "-fPIC", "-O1", "-Wall", "-Werror", "-o"];
     let status = Command::new("gcc").args(flags).arg(shim).args([source, "-ldl"]).status();
     let status = status.expect("gcc is there: `tests/run` installs it");

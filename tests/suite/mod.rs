@@ -10,3 +10,9 @@ mod server;
 mod tidy;
 mod wire;
 mod writes;
+
+/// A file of this checkout. Tests run in it; where they were built may be
+/// another one that shares the cache.
+fn in_checkout(path: &str) -> std::path::PathBuf {
+    std::env::current_dir().unwrap().join(path)
+}

@@ -17,7 +17,7 @@ fn fault(text: &str) -> String {
 
 #[test]
 fn the_real_history_is_5050_lines_with_29_empty_lists() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/mozilla-jacuzzis-2014-2016.jsonl");
+    let path = "tests/data/mozilla-jacuzzis-2014-2016.jsonl";
     let lines = parse(&std::fs::read(path).unwrap()).unwrap();
     assert_eq!(lines.len(), 5_050);
     let empty = lines.iter().map(|line| match &line.write {

@@ -28,7 +28,7 @@ struct Line {
 }
 
 fn golden(file: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/golden").join(file)
+    crate::suite::in_checkout("tests/data/golden").join(file)
 }
 
 fn lines(text: &str) -> Vec<Line> {

@@ -69,7 +69,7 @@ fn a_stop_under_load_loses_nothing() {
 /// Mozilla's 5,050 generations: from a snapshot, and by a replay of everything.
 #[test]
 fn a_start_with_all_of_mozillas_generations_is_quick() {
-    let data = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/mozilla-jacuzzis-2014-2016.jsonl");
+    let data = crate::suite::in_checkout("tests/data/mozilla-jacuzzis-2014-2016.jsonl");
     let home = Home::new(include_str!("../../../config/mozilla.toml"));
     assert!(home.serve().arg("--import").arg(data).start().stop().success());
     for from in ["a snapshot", "the journal alone"] {

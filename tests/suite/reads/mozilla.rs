@@ -9,8 +9,8 @@ use super::boxes::Boxes;
 use super::events::Events;
 use super::model::State;
 
-const HISTORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/mozilla-jacuzzis-2014-2016.jsonl");
-const FARM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/config/mozilla.toml");
+const HISTORY: &str = "tests/data/mozilla-jacuzzis-2014-2016.jsonl";
+const FARM: &str = "config/mozilla.toml";
 
 const CHANGES: u64 = 5050;
 
@@ -39,7 +39,7 @@ pub fn mozilla(import: bool) -> Boxes {
     let shipped = "import = \"../tests/data/mozilla-jacuzzis-2014-2016.jsonl\"";
     let farm = fs::read_to_string(FARM).unwrap();
     assert!(farm.contains(shipped));
-    let line = if import { format!("import = {}", json!(HISTORY)) } else { String::new() };
+    let line = if import { format!("import = {}", json!(crate::suite::in_checkout(HISTORY))) } else { String::new() };
     Boxes::with(&farm.replace(shipped, &line), |start| start.env("JACUZZI__LIMITS__READS_PER_SECOND", "1000000"))
 }
 

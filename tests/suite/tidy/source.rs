@@ -45,7 +45,7 @@ impl Source {
 
 /// Every Rust file of the project, in the order of their paths.
 pub(super) fn all() -> Vec<Source> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = &crate::suite::in_checkout("");
     let mut sources = Vec::new();
     for folder in FOLDERS {
         gather(root, &root.join(folder), &mut sources);
