@@ -62,16 +62,21 @@ impl Machine for Queue {
     type Command = Command;
     type Event = Event;
     type Refusal = String;
+    type Volatile = ();
+    type Reply = ();
 
-    fn decide(&self, now: Timestamp, command: Command) -> Result<Vec<Event>, String> {
+    fn volatile(&self, _: Timestamp) {}
+
+    fn carry_out(&mut self, (): &mut (), now: Timestamp, command: Command) -> Result<(Vec<Event>, ()), String> {
         let oldest = || self.jobs.keys().next().copied().ok_or("no job is pending".to_owned());
-        match command {
-            Command::Fill(jobs) => Ok(vec![Event::Filled { jobs, at: now }]),
-            Command::Replace => Ok(vec![
-                Event::Submitted { id: self.next, job: job(self.next, now) },
-                Event::Finished { id: oldest()? },
-            ]),
-        }
+        let events = match command {
+            Command::Fill(jobs) => vec![Event::Filled { jobs, at: now }],
+            Command::Replace => {
+                vec![Event::Submitted { id: self.next, job: job(self.next, now) }, Event::Finished { id: oldest()? }]
+            }
+        };
+        events.iter().for_each(|event| self.apply(event));
+        Ok((events, ()))
     }
 
     fn apply(&mut self, event: &Event) {

@@ -1,6 +1,7 @@
 //! All that the engine asks of the world: a journal, a place for snapshots, and the time.
 
 use std::io::Write;
+use std::sync::Arc;
 
 use crate::domain::Timestamp;
 
@@ -15,6 +16,15 @@ pub struct Record {
     pub time: Timestamp,
     /// Versioned JSON.
     pub body: String,
+    /// What goes with it, in the same transaction.
+    pub beside: Vec<Beside>,
+}
+
+/// Text that is too long for the state, and is kept beside the journal for as long as it is needed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Beside {
+    Keep { key: u64, text: Arc<str> },
+    Drop { key: u64 },
 }
 
 /// The durable, append-only list of all that has happened.
@@ -39,6 +49,12 @@ pub trait Journal: Send {
 pub trait Records: Send + Sync {
     /// The newest records before `before` (or of all), newest first, at most `limit`.
     fn newest(&self, before: Option<u64>, limit: usize) -> Result<Vec<Record>, Fault>;
+}
+
+/// The texts that are kept beside the journal, read at any time.
+pub trait Payloads: Send + Sync {
+    /// Those of these keys that there are.
+    fn payloads(&self, keys: &[u64]) -> Result<Vec<(u64, String)>, Fault>;
 }
 
 /// Where states of the machine are kept, so that a start need not replay everything.

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior, params};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Transaction, TransactionBehavior, params};
 
 use crate::domain::Timestamp;
-use crate::ports::{Fault, Journal, Record, Records};
+use crate::ports::{Beside, Fault, Journal, Payloads, Record, Records};
 
 /// "JCZI", so that `file` and we can tell our journals from other databases.
 const APPLICATION_ID: i32 = 0x4A43_5A49;
@@ -27,6 +27,8 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 pub struct SqliteJournal {
     path: PathBuf,
     connection: Connection,
+    /// There is a table of payloads: it is made when the first one comes.
+    has_payloads: bool,
 }
 
 impl SqliteJournal {
@@ -47,7 +49,8 @@ impl SqliteJournal {
             if is_new { create_tables(&connection, &epoch) } else { Ok(()) }
         };
         setup().map_err(|error| explain(path, error))?;
-        Ok(Self { path: path.to_owned(), connection })
+        let has_payloads = has_payloads(&connection).map_err(|error| explain(path, error))?;
+        Ok(Self { path: path.to_owned(), connection, has_payloads })
     }
 
     /// Opens an existing file for reading; another process may be writing it.
@@ -62,7 +65,8 @@ impl SqliteJournal {
         if pragma(&connection, "application_id").map_err(|error| explain(path, error))? != APPLICATION_ID {
             bail!("{} is empty, or not a jacuzzi journal", path.display());
         }
-        Ok(Self { path: path.to_owned(), connection })
+        let has_payloads = has_payloads(&connection).map_err(|error| explain(path, error))?;
+        Ok(Self { path: path.to_owned(), connection, has_payloads })
     }
 
     /// The random id of this data folder's life; deltas never cross two of them.
@@ -108,6 +112,9 @@ impl Journal for SqliteJournal {
                 .prepare_cached("INSERT INTO journal (seq, time, body, checksum) VALUES (?1, ?2, ?3, ?4)")?;
             for record in records {
                 insert.execute(params![record.seq, record.time.unix_micros(), record.body, checksum(record)])?;
+                for beside in &record.beside {
+                    self.has_payloads |= put_beside(&transaction, beside, self.has_payloads)?;
+                }
             }
             drop(insert);
             transaction.commit()
@@ -124,7 +131,7 @@ impl Journal for SqliteJournal {
         while let Some(row) = rows.next().map_err(|error| explain(path, error))? {
             let read = || -> rusqlite::Result<(Record, u32)> {
                 let time = Timestamp::from_unix_micros(row.get(1)?);
-                Ok((Record { seq: row.get(0)?, time, body: row.get(2)? }, row.get(3)?))
+                Ok((Record { seq: row.get(0)?, time, body: row.get(2)?, beside: Vec::new() }, row.get(3)?))
             };
             let (record, sum) = read()
                 .map_err(|error| anyhow!(error))
@@ -181,11 +188,53 @@ impl Records for SqliteRecords {
             let mut statement = journal.connection.prepare(sql)?;
             let rows = statement.query_map(params![before, limit], |row| {
                 let time = Timestamp::from_unix_micros(row.get(1)?);
-                Ok(Record { seq: row.get(0)?, time, body: row.get(2)? })
+                Ok(Record { seq: row.get(0)?, time, body: row.get(2)?, beside: Vec::new() })
             })?;
             rows.collect()
         };
         read().map_err(|error| explain(&self.path, error))
+    }
+}
+
+impl Payloads for SqliteRecords {
+    fn payloads(&self, keys: &[u64]) -> Result<Vec<(u64, String)>, Fault> {
+        let journal = SqliteJournal::open_to_read(&self.path)?;
+        if !journal.has_payloads {
+            return Ok(Vec::new());
+        }
+        let read = || -> rusqlite::Result<Vec<(u64, String)>> {
+            let mut statement = journal.connection.prepare("SELECT body FROM payloads WHERE job = ?1")?;
+            let mut found = Vec::new();
+            for key in keys {
+                found.extend(statement.query_row([key], |row| Ok((*key, row.get(0)?))).optional()?);
+            }
+            Ok(found)
+        };
+        read().map_err(|error| explain(&self.path, error))
+    }
+}
+
+fn has_payloads(connection: &Connection) -> rusqlite::Result<bool> {
+    connection.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'payloads'")?.exists([])
+}
+
+/// Says whether there is a table of payloads now.
+fn put_beside(transaction: &Transaction<'_>, beside: &Beside, has_table: bool) -> rusqlite::Result<bool> {
+    match beside {
+        Beside::Keep { key, text } => {
+            if !has_table {
+                let sql = "CREATE TABLE IF NOT EXISTS payloads (job INTEGER PRIMARY KEY, body TEXT NOT NULL)";
+                transaction.execute(sql, [])?;
+            }
+            let mut insert = transaction.prepare_cached("INSERT INTO payloads (job, body) VALUES (?1, ?2)")?;
+            insert.execute(params![key, text.as_ref()])?;
+            Ok(true)
+        }
+        Beside::Drop { key } if has_table => {
+            transaction.prepare_cached("DELETE FROM payloads WHERE job = ?1")?.execute([key])?;
+            Ok(true)
+        }
+        Beside::Drop { key: _ } => Ok(false),
     }
 }
 

@@ -152,8 +152,8 @@ fn start_engine(settings: &Settings) -> Result<Running, Fault> {
 async fn prepare(running: &Running, farm_file: FarmFile, import: Option<&Path>) -> anyhow::Result<()> {
     let definition = Box::new(farm_file.definition);
     let command = fleet::Command::Define { definition, author: Author::new("farm file") };
-    let events = running.engine.submit(command.into()).await?;
-    if !events.is_empty() {
+    let done = running.engine.submit(command.into()).await?;
+    if !done.events.is_empty() {
         tracing::info!("the farm file is new or has changed since the last start; it is in force now");
     }
     admit_operator(running).await?;
@@ -168,12 +168,12 @@ async fn prepare(running: &Running, farm_file: FarmFile, import: Option<&Path>) 
     let lines = history_file::parse(&bytes).with_context(|| format!("cannot import {shown}"))?;
     let reason = Some(format!("first import of {}", path.file_name().unwrap_or_default().display()));
     let author = Author::new("import");
-    let events =
+    let done =
         running.engine.submit(allocator::Command::Import { lines, strict: false, author, reason }.into()).await?;
-    let broken = http::allocations::writes::made(&events).map(|made| made.broken.len()).sum::<usize>();
+    let broken = http::allocations::writes::made(&done.events).map(|made| made.broken.len()).sum::<usize>();
     say(format_args!(
         "imported {} generations of {shown}; they break {broken} rule(s), as `jacuzzi journal export` shows",
-        events.len()
+        done.events.len()
     ));
     Ok(())
 }

@@ -22,7 +22,7 @@ fn mozilla() -> FarmFile {
 fn farm(file: &FarmFile) -> Farm {
     let mut farm = Farm::default();
     let define = fleet::Command::Define { definition: Box::new(file.definition.clone()), author: Author::new("test") };
-    for event in farm.decide(Timestamp::default(), define.into()).unwrap() {
+    for event in farm.plan(Timestamp::default(), define.into()).unwrap() {
         farm.apply(&event);
     }
     farm
@@ -102,7 +102,7 @@ fn the_history_breaks_the_rules_where_the_accidents_were() {
     let farm = farm(&file);
     let import =
         allocator::Command::Import { lines: history(&file), strict: false, author: Author::new("test"), reason: None };
-    let events = farm.decide(Timestamp::from_unix_seconds(1_500_000_000), import.into()).unwrap();
+    let events = farm.plan(Timestamp::from_unix_seconds(1_500_000_000), import.into()).unwrap();
     assert_eq!(events.len(), 5_050);
 
     let mut broken: BTreeMap<(Rule, String), usize> = BTreeMap::new();

@@ -55,7 +55,7 @@ impl FarmFileDaemon {
         let definition = Box::new(definition.map_err(ReloadError::BadFile)?);
         let command = Command::from(fleet::Command::Define { definition, author });
         let (planned, now) = (command.clone(), self.clock.now());
-        let plan = move |farm: &Farm| farm.decide(now, planned).map(|events| compare(farm, &events));
+        let plan = move |farm: &Farm| farm.plan(now, planned).map(|events| compare(farm, &events));
         let reloaded = self.engine.ask(plan).await?.map_err(SubmitError::Refused)?;
         if !dry_run {
             let command = match token {

@@ -1,12 +1,14 @@
 //! Who did what to what, and why: an event in the words of the audit log.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
 use super::allocator::{self, GenerationMade, Origin};
 use super::author::Author;
 use super::event::Event;
 use super::fleet::{self, Duty};
-use super::{access, names};
+use super::{access, dispatcher, names};
 
 /// How many names a line spells out before it counts.
 const NAMES_SHOWN: usize = 5;
@@ -31,6 +33,7 @@ impl Event {
             Self::Fleet(event) => fleet_entry(event),
             Self::Allocator(allocator::Event::GenerationMade(made)) => generation_entry(made),
             Self::Access(event) => access_entry(event),
+            Self::Dispatcher(event) => dispatcher_entry(event),
         }
     }
 }
@@ -112,6 +115,51 @@ fn access_entry(event: &access::Event) -> AuditEntry {
         access::Event::TokenRevoked { name, author, reason } => ("token.revoke", name, author, reason, String::new()),
     };
     AuditEntry { author: author.clone(), action, target: format!("token {name}"), reason: reason.clone(), detail }
+}
+
+fn dispatcher_entry(event: &dispatcher::Event) -> AuditEntry {
+    let by = |author: &Author, action, target, reason: &Option<String>, detail| AuditEntry {
+        author: author.clone(),
+        action,
+        target,
+        reason: reason.clone(),
+        detail,
+    };
+    let itself = Author::new("dispatcher");
+    match event {
+        dispatcher::Event::Submitted { jobs, author, time: _ } => {
+            let target = match jobs.as_slice() {
+                [only] => format!("job {}", only.id),
+                [first, .., last] => format!("jobs {} to {}", first.id, last.id),
+                [] => "no job".to_owned(),
+            };
+            let builders: BTreeSet<_> = jobs.iter().map(|submitted| &submitted.job.builder).collect();
+            by(author, "job.submit", target, &None, shown(&builders.into_iter().collect::<Vec<_>>()))
+        }
+        dispatcher::Event::Cancelled { job, author, reason, time: _ } => {
+            by(author, "job.cancel", format!("job {job}"), reason, String::new())
+        }
+        dispatcher::Event::Claimed { session, claims, author, .. } => {
+            let claimed = claims.iter().take(NAMES_SHOWN);
+            let mut detail: Vec<_> = claimed.map(|claim| format!("job {} on {}", claim.job, claim.worker)).collect();
+            if claims.len() > NAMES_SHOWN {
+                detail.push(format!("{} more", claims.len() - NAMES_SHOWN));
+            }
+            by(author, "job.claim", format!("session {session:?}"), &None, detail.join(", "))
+        }
+        dispatcher::Event::RunEnded(run) => {
+            let detail = format!("job {} attempt {} on {}: {}", run.job, run.attempt, run.worker, run.result);
+            by(&run.author, "run.end", format!("claim {}", run.claim), &run.reason, detail)
+        }
+        dispatcher::Event::Quarantined { worker, record } => {
+            let until = record.until.map_or(String::new(), |until| format!(", until {until}"));
+            let detail = format!("{} exceptions in a row{until}", record.exceptions);
+            by(&itself, "worker.quarantine", format!("worker {worker}"), &None, detail)
+        }
+        dispatcher::Event::Released { worker, time: _ } => {
+            by(&itself, "worker.release", format!("worker {worker}"), &None, "its quarantine is over".into())
+        }
+    }
 }
 
 fn shown(names: &[&names::BuilderName]) -> String {

@@ -1,7 +1,7 @@
 //! Everything that can be asked of a farm, one closed enum a part.
 
 use super::access::TokenHash;
-use super::{access, allocator, fleet};
+use super::{access, allocator, dispatcher, fleet};
 
 /// A request to change the farm. Reads are not commands.
 #[derive(Debug, Clone)]
@@ -9,6 +9,7 @@ pub enum Command {
     Fleet(fleet::Command),
     Allocator(allocator::Command),
     Access(access::Command),
+    Dispatcher(dispatcher::Command),
     /// For the holder of a token, who may have lost it since the request came in.
     Authorized {
         token: TokenHash,
@@ -25,6 +26,12 @@ impl From<fleet::Command> for Command {
 impl From<allocator::Command> for Command {
     fn from(command: allocator::Command) -> Self {
         Self::Allocator(command)
+    }
+}
+
+impl From<dispatcher::Command> for Command {
+    fn from(command: dispatcher::Command) -> Self {
+        Self::Dispatcher(command)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{access, allocator, fleet};
+use super::{access, allocator, dispatcher, fleet};
 
 /// A fact. An event carries why it was decided, so that the journal alone explains the past.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -11,4 +11,5 @@ pub enum Event {
     Fleet(fleet::Event),
     Allocator(allocator::Event),
     Access(access::Event),
+    Dispatcher(dispatcher::Event),
 }

@@ -6,12 +6,14 @@ mod audit;
 mod author;
 mod command;
 mod decide;
+pub mod dispatcher;
 mod event;
 mod farm;
 pub mod fleet;
 mod names;
 mod refusal;
 mod time;
+mod volatile;
 
 pub use audit::AuditEntry;
 pub use author::Author;
@@ -21,6 +23,7 @@ pub use farm::Farm;
 pub use names::{BadName, BuilderName, MAX_NAME_CHARS, PoolName, TokenName, WorkerName};
 pub use refusal::Refusal;
 pub use time::{BadTime, MAX_UNIX_SECONDS, Timestamp};
+pub use volatile::{Done, Reply, Volatile};
 
 #[cfg(test)]
 mod tests;

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use super::{access, allocator, fleet};
+use super::{access, allocator, dispatcher, fleet};
 
 /// An expected "no": the farm is unchanged, and the caller can do something about it.
 #[derive(Debug, Clone, PartialEq, Error)]
@@ -13,6 +13,8 @@ pub enum Refusal {
     Allocator(#[from] allocator::Refusal),
     #[error(transparent)]
     Access(#[from] access::Refusal),
+    #[error(transparent)]
+    Dispatcher(#[from] dispatcher::Refusal),
 }
 
 impl Refusal {
@@ -39,6 +41,21 @@ impl Refusal {
                 access::Refusal::TokenExists { .. } => "token_exists",
                 access::Refusal::NoSuchToken { .. } => "no_such_token",
                 access::Refusal::LastOperator { .. } => "last_operator",
+            },
+            Self::Dispatcher(refusal) => match refusal {
+                dispatcher::Refusal::BadJobs(_) => "bad_jobs",
+                dispatcher::Refusal::TooManyJobs { .. } => "too_many_jobs",
+                dispatcher::Refusal::QueueFull => "queue_full",
+                dispatcher::Refusal::NoSuchJob(_) => "no_such_job",
+                dispatcher::Refusal::JobEnded(_) => "job_ended",
+                dispatcher::Refusal::NoWorkers => "no_workers",
+                dispatcher::Refusal::TooManyWorkers { .. } => "too_many_workers",
+                dispatcher::Refusal::NothingWanted => "nothing_wanted",
+                dispatcher::Refusal::OfferedTwice(_) => "offered_twice",
+                dispatcher::Refusal::UnknownWorkers(_) => "no_such_worker",
+                dispatcher::Refusal::OfferedElsewhere(_) => "offered_elsewhere",
+                dispatcher::Refusal::StaleToken(_) => "stale_token",
+                dispatcher::Refusal::NoSuchClaim(_) => "no_such_claim",
             },
         }
     }

@@ -2,12 +2,11 @@
 
 use super::access::{self, Role, TokenHash};
 use super::allocator::{self, Builders, Write, WriteCommand};
-use super::{Author, Command, Farm, Refusal, Timestamp, TokenName};
+use super::{Author, Command, Farm, Refusal, Timestamp, TokenName, Volatile};
 
 fn carry_out(farm: &mut Farm, command: Command) -> Result<usize, Refusal> {
-    let events = farm.decide(Timestamp::from_unix_seconds(0), command)?;
-    events.iter().for_each(|event| farm.apply(event));
-    Ok(events.len())
+    let done = farm.carry_out(&mut Volatile::default(), Timestamp::from_unix_seconds(0), command)?;
+    Ok(done.events.len())
 }
 
 #[test]

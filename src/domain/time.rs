@@ -61,6 +61,11 @@ impl Timestamp {
             .map_err(|_| BadTime::NotATime(text.to_owned()))
     }
 
+    /// The moment `span` after this one, at the latest the latest there is.
+    pub fn after(self, span: Duration) -> Self {
+        Self(self.0.saturating_add(span.as_micros().try_into().unwrap_or(i64::MAX)))
+    }
+
     /// The moment `span` before this one, at the earliest the earliest there is.
     pub fn before(self, span: Duration) -> Self {
         Self(self.0.saturating_sub(span.as_micros().try_into().unwrap_or(i64::MAX)))

@@ -5,20 +5,43 @@ use std::fmt::{Debug, Display};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::domain::{Command, Event, Farm, Refusal, Timestamp};
+use crate::domain::dispatcher::{self, Next};
+use crate::domain::{Command, Done, Event, Farm, Refusal, Reply, Timestamp, Volatile};
+use crate::ports::Beside;
 
 /// A state that only events change, and that decides them from commands.
 pub trait Machine: Clone + Default + Serialize + DeserializeOwned + Send + 'static {
     type Command: Send + 'static;
     type Event: Serialize + DeserializeOwned + Send + Sync + 'static;
     type Refusal: Debug + Display + Send + 'static;
+    /// What the writer knows beside the state, and loses with the process.
+    type Volatile: Send + 'static;
+    /// What a command is answered with, beyond its events.
+    type Reply: Send + 'static;
 
-    /// Pure: the same state, time and command give the same events.
-    fn decide(&self, now: Timestamp, command: Self::Command) -> Result<Vec<Self::Event>, Self::Refusal>;
+    /// The volatile side of a state that was recovered.
+    fn volatile(&self, now: Timestamp) -> Self::Volatile;
+
+    /// Decides a command and applies its events, which are to be made durable.
+    /// Pure: the same state, volatile side, time and command give the same.
+    fn carry_out(&mut self, volatile: &mut Self::Volatile, now: Timestamp, command: Self::Command) -> Outcome<Self>;
 
     /// Cannot fail.
     fn apply(&mut self, event: &Self::Event);
+
+    /// When something is due that no command brings.
+    fn next_deadline(&self, _volatile: &Self::Volatile) -> Option<Timestamp> {
+        None
+    }
+
+    /// What an event has to be kept with, outside the state.
+    fn beside(_event: &Self::Event) -> Vec<Beside> {
+        Vec::new()
+    }
 }
+
+/// What a command comes to: its events, in order, and its reply.
+pub type Outcome<M> = Result<(Vec<<M as Machine>::Event>, <M as Machine>::Reply), <M as Machine>::Refusal>;
 
 /// Told of every batch once it is durable and before anybody is answered.
 pub trait Publish<M: Machine>: Send + 'static {
@@ -30,12 +53,42 @@ impl Machine for Farm {
     type Command = Command;
     type Event = Event;
     type Refusal = Refusal;
+    type Volatile = Volatile;
+    type Reply = Reply;
 
-    fn decide(&self, now: Timestamp, command: Command) -> Result<Vec<Event>, Refusal> {
-        Farm::decide(self, now, command)
+    fn volatile(&self, now: Timestamp) -> Volatile {
+        Volatile::of(self, now)
+    }
+
+    fn carry_out(&mut self, volatile: &mut Volatile, now: Timestamp, command: Command) -> Outcome<Self> {
+        let Done { events, reply } = Farm::carry_out(self, volatile, now, command)?;
+        Ok((events, reply))
     }
 
     fn apply(&mut self, event: &Event) {
         Farm::apply(self, event);
+    }
+
+    fn next_deadline(&self, volatile: &Volatile) -> Option<Timestamp> {
+        Farm::next_deadline(self, volatile)
+    }
+
+    /// Payloads, from the job's submission to its end.
+    fn beside(event: &Event) -> Vec<Beside> {
+        let Event::Dispatcher(event) = event else { return Vec::new() };
+        match event {
+            dispatcher::Event::Submitted { jobs, .. } => {
+                let payloads = jobs.iter().filter_map(|submitted| Some((submitted.id, submitted.payload.clone()?)));
+                payloads.map(|(id, text)| Beside::Keep { key: id.0, text }).collect()
+            }
+            dispatcher::Event::Cancelled { job, .. } => vec![Beside::Drop { key: job.0 }],
+            dispatcher::Event::RunEnded(run) => match run.next {
+                Next::Ended | Next::GivenUp => vec![Beside::Drop { key: run.job.0 }],
+                Next::Waits => Vec::new(),
+            },
+            dispatcher::Event::Claimed { .. }
+            | dispatcher::Event::Quarantined { .. }
+            | dispatcher::Event::Released { .. } => Vec::new(),
+        }
     }
 }

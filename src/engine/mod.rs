@@ -15,14 +15,15 @@ use std::sync::mpsc as thread_channel;
 use std::thread::JoinHandle;
 
 use thiserror::Error;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 use tracing::Instrument;
 
 pub use machine::{Machine, Publish};
 pub use recovery::{Recovered, decode, recover};
 pub use stats::{LatencyHistogram, Stats};
-pub use writer::MAX_BATCH;
+pub use writer::{Done, MAX_BATCH};
 
+use crate::domain::Timestamp;
 use crate::ports::{Clock, Fault, Journal, Snapshots};
 use replica::Work;
 use writer::Request;
@@ -34,6 +35,7 @@ const QUEUE_LENGTH: usize = 4 * MAX_BATCH;
 pub struct Engine<M: Machine> {
     commands: mpsc::Sender<Request<M>>,
     replica: thread_channel::Sender<Work<M>>,
+    deadline: watch::Receiver<Option<Timestamp>>,
     stats: Arc<Stats>,
 }
 
@@ -79,8 +81,14 @@ impl<M: Machine> Engine<M> {
         let snapshots = replica::SnapshotPlan::new(parts.snapshots, parts.snapshot_every, &parts.recovered);
         let state = parts.recovered.state.clone();
         let replica = replica::spawn(state, queue, snapshots, tidier, stats.clone())?;
+        let now = parts.clock.now();
+        let volatile = parts.recovered.state.volatile(now);
+        let (announce, deadline) = watch::channel(parts.recovered.state.next_deadline(&volatile));
         let writer = writer::Writer {
             state: parts.recovered.state,
+            volatile,
+            now,
+            deadline: announce,
             seq: parts.recovered.seq,
             journal: parts.journal,
             clock: parts.clock,
@@ -89,18 +97,18 @@ impl<M: Machine> Engine<M> {
             stats: stats.clone(),
         };
         let writer = writer.spawn(requests)?;
-        let engine = Self { commands, replica: work.clone(), stats };
+        let engine = Self { commands, replica: work.clone(), deadline, stats };
         Ok((engine, Threads { writer, replica, work }))
     }
 
-    /// Has a command decided and its events made durable; then answers with them.
-    pub async fn submit(&self, command: M::Command) -> Result<Arc<[M::Event]>, SubmitError<M::Refusal>> {
+    /// Has a command carried out and its events made durable; then answers with them.
+    pub async fn submit(&self, command: M::Command) -> Result<Done<M>, SubmitError<M::Refusal>> {
         let (reply, answer) = oneshot::channel();
         if self.commands.send(Request { command, reply }).await.is_err() {
             return Err(self.read_only());
         }
         match answer.instrument(tracing::debug_span!("command")).await {
-            Ok(Ok(events)) => Ok(events),
+            Ok(Ok(done)) => Ok(done),
             Ok(Err(refusal)) => Err(SubmitError::Refused(refusal)),
             Err(_) => Err(self.read_only()),
         }
@@ -119,6 +127,11 @@ impl<M: Machine> Engine<M> {
         answer.await.map_err(|_| anyhow::anyhow!("the replica has stopped"))
     }
 
+    /// When something is due that no command brings, or sooner.
+    pub fn deadline(&self) -> watch::Receiver<Option<Timestamp>> {
+        self.deadline.clone()
+    }
+
     pub fn stats(&self) -> &Arc<Stats> {
         &self.stats
     }
@@ -126,7 +139,12 @@ impl<M: Machine> Engine<M> {
 
 impl<M: Machine> Clone for Engine<M> {
     fn clone(&self) -> Self {
-        Self { commands: self.commands.clone(), replica: self.replica.clone(), stats: self.stats.clone() }
+        Self {
+            commands: self.commands.clone(),
+            replica: self.replica.clone(),
+            deadline: self.deadline.clone(),
+            stats: self.stats.clone(),
+        }
     }
 }
 

@@ -30,18 +30,22 @@ impl Machine for Ledger {
     type Command = Vec<u64>;
     type Event = Entered;
     type Refusal = String;
+    type Volatile = ();
+    type Reply = ();
+
+    fn volatile(&self, _: Timestamp) {}
 
     /// As many events as there are amounts; a zero refuses all of them.
-    fn decide(&self, _: Timestamp, amounts: Vec<u64>) -> Result<Vec<Entered>, String> {
+    fn carry_out(&mut self, (): &mut (), _: Timestamp, amounts: Vec<u64>) -> Result<(Vec<Entered>, ()), String> {
         if amounts.contains(&0) {
             return Err("nothing to enter".into());
         }
-        let mut sum = self.sum;
         let entered = amounts.into_iter().map(|amount| {
-            sum += amount;
-            Entered { amount, sum }
+            let entered = Entered { amount, sum: self.sum + amount };
+            self.apply(&entered);
+            entered
         });
-        Ok(entered.collect())
+        Ok((entered.collect(), ()))
     }
 
     fn apply(&mut self, event: &Entered) {
@@ -148,7 +152,7 @@ impl Publish<Ledger> for Published {
     }
 }
 
-type Answer = Result<Arc<[Entered]>, SubmitError<String>>;
+type Answer = Result<Done<Ledger>, SubmitError<String>>;
 
 /// Starts an engine on the disk, has it asked by several at once, and stops it.
 fn run(
@@ -186,7 +190,7 @@ fn recovered(disk: &Disk, snapshots: &FailingSnapshots) -> Ledger {
 }
 
 fn accepted(answers: &[Answer]) -> BTreeSet<u64> {
-    answers.iter().flatten().flat_map(|events| events.iter().map(|event| event.sum)).collect()
+    answers.iter().flatten().flat_map(|done| done.events.iter().map(|event| event.sum)).collect()
 }
 
 proptest! {

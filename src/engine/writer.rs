@@ -6,19 +6,26 @@ use std::sync::mpsc as thread_channel;
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 
 use super::machine::{Machine, Publish};
 use super::recovery::encode;
 use super::replica::Work;
 use super::stats::Stats;
+use crate::domain::Timestamp;
 use crate::ports::{Clock, Fault, Journal, Record};
 
 /// The most commands that share one sync.
 pub const MAX_BATCH: usize = 1024;
 
-/// The durable events of a command, or why there are none.
-type Answer<M> = Result<Arc<[<M as Machine>::Event]>, <M as Machine>::Refusal>;
+/// A command that was carried out, and is durable.
+#[derive(Debug)]
+pub struct Done<M: Machine> {
+    pub events: Arc<[M::Event]>,
+    pub reply: M::Reply,
+}
+
+type Answer<M> = Result<Done<M>, <M as Machine>::Refusal>;
 
 pub(super) struct Request<M: Machine> {
     pub command: M::Command,
@@ -27,6 +34,11 @@ pub(super) struct Request<M: Machine> {
 
 pub(super) struct Writer<M: Machine, P> {
     pub state: M,
+    pub volatile: M::Volatile,
+    /// Of the last command: time never runs backwards in a journal.
+    pub now: Timestamp,
+    /// When something is due, as far as the one who waits for it has to know.
+    pub deadline: watch::Sender<Option<Timestamp>>,
     /// Of the last record.
     pub seq: u64,
     pub journal: Box<dyn Journal>,
@@ -76,6 +88,7 @@ impl<M: Machine, P: Publish<M>> Writer<M, P> {
                 return self.turn_away(requests);
             }
             self.publish(&batch);
+            self.announce_deadline();
             for (reply, answer) in batch.replies {
                 // A caller that went away does not want its answer.
                 drop(reply.send(answer));
@@ -90,13 +103,14 @@ impl<M: Machine, P: Publish<M>> Writer<M, P> {
     }
 
     fn take(&mut self, request: Request<M>, batch: &mut Batch<M>) {
-        let now = self.clock.now();
-        let answer = self.state.decide(now, request.command).map(Arc::<[M::Event]>::from);
-        if let Ok(events) = &answer {
+        self.now = self.now.max(self.clock.now());
+        let done = self.state.carry_out(&mut self.volatile, self.now, request.command);
+        let answer = done.map(|(events, reply)| Done { events: events.into(), reply });
+        if let Ok(Done { events, reply: _ }) = &answer {
             for event in events.iter() {
-                self.state.apply(event);
                 self.seq += 1;
-                batch.records.push(Record { seq: self.seq, time: now, body: encode(event) });
+                let (body, beside) = (encode(event), M::beside(event));
+                batch.records.push(Record { seq: self.seq, time: self.now, body, beside });
             }
             batch.events.push(events.clone());
         }
@@ -114,6 +128,20 @@ impl<M: Machine, P: Publish<M>> Writer<M, P> {
         self.stats.appended(batch.records.len(), begun.elapsed());
         self.stats.last_seq.store(self.seq, Ordering::Release);
         Ok(())
+    }
+
+    /// Whoever waits for a deadline that moves away wakes at the old one, and is told the new one then.
+    fn announce_deadline(&self) {
+        let next = self.state.next_deadline(&self.volatile);
+        self.deadline.send_if_modified(|announced| {
+            let is_sooner = announced.is_none_or(|announced| next.is_some_and(|next| next < announced));
+            let is_over = announced.is_some_and(|announced| announced <= self.now);
+            let changes = *announced != next && (is_sooner || is_over);
+            if changes {
+                *announced = next;
+            }
+            changes
+        });
     }
 
     /// The replica first, so that whoever sees the new views can also ask about them.

@@ -6,7 +6,7 @@ use actix_web::{HttpResponse, ResponseError};
 use serde::Serialize;
 
 use crate::domain::allocator::{self, Fault as BrokenRule};
-use crate::domain::{Refusal, access, fleet};
+use crate::domain::{Refusal, access, dispatcher, fleet};
 use crate::engine::SubmitError;
 use crate::ports::Fault;
 
@@ -137,6 +137,26 @@ impl From<Refusal> for Problem {
                 access::Refusal::TokenExists { .. } | access::Refusal::LastOperator { .. } => {
                     Self::new(StatusCode::CONFLICT, code, detail)
                 }
+            },
+            Refusal::Dispatcher(refusal) => match refusal {
+                dispatcher::Refusal::BadJobs(jobs) => {
+                    let problems = serde_json::to_value(jobs).expect("plain data");
+                    Self::new(StatusCode::UNPROCESSABLE_ENTITY, code, detail).with_problems(problems)
+                }
+                dispatcher::Refusal::UnknownWorkers(_) => Self::new(StatusCode::UNPROCESSABLE_ENTITY, code, detail),
+                dispatcher::Refusal::NoWorkers
+                | dispatcher::Refusal::NothingWanted
+                | dispatcher::Refusal::OfferedTwice(_) => Self::bad_request(code, detail),
+                dispatcher::Refusal::TooManyJobs { .. } | dispatcher::Refusal::TooManyWorkers { .. } => {
+                    Self::new(StatusCode::PAYLOAD_TOO_LARGE, code, detail)
+                }
+                dispatcher::Refusal::QueueFull => Self::new(StatusCode::SERVICE_UNAVAILABLE, code, detail),
+                dispatcher::Refusal::NoSuchJob(_) | dispatcher::Refusal::NoSuchClaim(_) => {
+                    Self::not_found(code, detail)
+                }
+                dispatcher::Refusal::JobEnded(_)
+                | dispatcher::Refusal::OfferedElsewhere(_)
+                | dispatcher::Refusal::StaleToken(_) => Self::new(StatusCode::CONFLICT, code, detail),
             },
             Refusal::Allocator(refusal) => match refusal {
                 allocator::Refusal::Stale { .. } => Self::new(StatusCode::PRECONDITION_FAILED, code, detail),

@@ -60,6 +60,11 @@ impl Allocations {
         self.builders.get(builder).map(AsRef::as_ref)
     }
 
+    /// The same list, shared and not copied.
+    pub(in crate::domain) fn shared_workers_of(&self, builder: &BuilderName) -> Option<&WorkerList> {
+        self.builders.get(builder)
+    }
+
     /// The builders of a worker: sorted, never empty; `None` when no builder has it.
     pub fn builders_of(&self, worker: &WorkerName) -> Option<&[BuilderName]> {
         self.workers.get(worker).map(Vec::as_slice)

@@ -6,10 +6,13 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::range::WorkerRange;
-use crate::domain::names::{PoolName, WorkerName};
+use crate::domain::names::{BuilderName, PoolName, WorkerName};
 
 /// The most workers that a definition may name.
 pub const MAX_WORKERS: u64 = 1_000_000;
+
+/// How many rules are named to somebody whose builder matches none.
+const CLOSEST_RULES: usize = 3;
 
 /// The most generations that can be kept.
 const MAX_KEPT_GENERATIONS: u64 = 1_000_000;
@@ -158,6 +161,26 @@ impl Definition {
         self.check_builders(&mut report);
         self.check_allocations(&mut report);
         found
+    }
+
+    /// The priority of a job that gives none: that of its branch, or of the
+    /// longest branch that its builder's name holds, or else the default.
+    pub fn priority_of(&self, branch: Option<&str>, builder: &BuilderName) -> i64 {
+        let given = branch.and_then(|branch| self.branches.iter().find(|listed| listed.name == branch));
+        let held = || {
+            let held = self.branches.iter().filter(|listed| builder.as_str().contains(listed.name.as_str()));
+            held.max_by_key(|listed| listed.name.len())
+        };
+        given.or_else(held).map_or(self.default_priority, |branch| branch.priority)
+    }
+
+    /// The patterns that look most like a name which none of them matches, for
+    /// a message; at most three, the closest first.
+    pub fn closest_rules(&self, builder: &BuilderName) -> Vec<&str> {
+        let likeness = |rule: &BuilderRule| strsim::normalized_damerau_levenshtein(builder.as_str(), &rule.pattern);
+        let mut rules: Vec<_> = self.builders.iter().map(|rule| (likeness(rule), rule.pattern.as_str())).collect();
+        rules.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+        rules.into_iter().take(CLOSEST_RULES).map(|(_, pattern)| pattern).collect()
     }
 
     fn has_pool(&self, name: &PoolName) -> bool {

@@ -91,8 +91,12 @@ impl Fleet {
     /// The first rule that matches the name. A name on which a rule's pattern
     /// runs away (the engine has a step limit) does not match that rule.
     pub fn rule(&self, builder: &BuilderName) -> Option<&BuilderRule> {
-        let at = self.rules.iter().position(|rule| rule.is_match(builder.as_str()).unwrap_or(false))?;
-        Some(&self.definition.builders[at])
+        Some(&self.definition.builders[self.rule_index(builder)?])
+    }
+
+    /// The same, as an index into the definition's rules.
+    pub(in crate::domain) fn rule_index(&self, builder: &BuilderName) -> Option<usize> {
+        self.rules.iter().position(|rule| rule.is_match(builder.as_str()).unwrap_or(false))
     }
 
     /// The isolation group of a builder; `None` when the farm isolates nothing.

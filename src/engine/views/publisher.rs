@@ -81,7 +81,7 @@ impl Publish<Farm> for Publisher {
             match event {
                 Event::Allocator(allocator::Event::GenerationMade(generation)) => made.push(generation),
                 Event::Access(_) => access_changed = true,
-                Event::Fleet(_) => {}
+                Event::Fleet(_) | Event::Dispatcher(_) => {}
             }
         }
         if made.is_empty() && !access_changed {

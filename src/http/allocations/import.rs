@@ -50,12 +50,12 @@ pub async fn import(request: HttpRequest, app: web::Data<App>, payload: web::Pay
         }
     };
     let lines = read_json(payload, app.max_import_bytes, parse).await?.into_inner()?;
-    let events = app
+    let done = app
         .engine
         .submit(permit.command(Command::Import { lines, strict, author: permit.author.clone(), reason }))
         .await?;
 
-    let generations: Vec<_> = made(&events).collect();
+    let generations: Vec<_> = made(&done.events).collect();
     let broken = generations
         .iter()
         .enumerate()

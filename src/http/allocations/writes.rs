@@ -137,9 +137,9 @@ async fn carry_out(
     let command = Command::Write(WriteCommand { write, author, reason, expected, force, bad_names });
     let events: Arc<[domain::Event]> = if dry_run {
         let now = app.clock.now();
-        app.engine.ask(move |farm| farm.decide(now, command.into())).await??.into()
+        app.engine.ask(move |farm| farm.plan(now, command.into())).await??.into()
     } else {
-        app.engine.submit(permit.command(command)).await?
+        app.engine.submit(permit.command(command)).await?.events
     };
     let made = made(&events).next().ok_or_else(|| anyhow::anyhow!("a write was accepted without a generation"))?;
     let mut response = delta_of(request, app, made);
@@ -155,7 +155,7 @@ async fn carry_out(
 pub fn made(events: &[domain::Event]) -> impl Iterator<Item = &GenerationMade> {
     events.iter().filter_map(|event| match event {
         domain::Event::Allocator(Event::GenerationMade(made)) => Some(made),
-        domain::Event::Fleet(_) | domain::Event::Access(_) => None,
+        domain::Event::Fleet(_) | domain::Event::Access(_) | domain::Event::Dispatcher(_) => None,
     })
 }
 

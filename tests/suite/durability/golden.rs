@@ -79,7 +79,7 @@ fn the_journal_of_version_1_leads_to_the_state_that_it_led_to() {
 #[test]
 fn nothing_in_a_record_of_version_1_is_passed_over() {
     for line in lines(&fs::read_to_string(golden("journal-v1.jsonl")).unwrap()) {
-        let record = Record { seq: line.seq, time: line.time, body: line.body.get().to_owned() };
+        let record = Record { seq: line.seq, time: line.time, body: line.body.get().to_owned(), beside: Vec::new() };
         let event: Event = decode(&record).unwrap();
         let body: Value = serde_json::from_str(&record.body).unwrap();
         assert_eq!(serde_json::to_value(event).unwrap(), body["event"], "record {}", line.seq);

@@ -96,8 +96,8 @@ fn what_a_newer_program_wrote_is_left_to_it() {
     assert_refused(&home, &["journal.sqlite", "record 5 has version 99", "reads up to 1", newer[0]]);
 
     let (home, _) = killed_after(2);
-    with_sql(&home, |sql| append(sql, r#"{"v":1,"event":{"dispatcher":{"submitted":{}}}}"#));
-    assert_refused(&home, &["journal.sqlite", "record 5 is not understood", "`dispatcher`", "newer jacuzzi"]);
+    with_sql(&home, |sql| append(sql, r#"{"v":1,"event":{"soothsayer":{"submitted":{}}}}"#));
+    assert_refused(&home, &["journal.sqlite", "record 5 is not understood", "`soothsayer`", "newer jacuzzi"]);
 
     // A field that this program would lose.
     let (home, _) = killed_after(2);

@@ -1,0 +1,184 @@
+//! One decision: which of the jobs about which something changed start now, and on which worker.
+//!
+//! Before an event no idle worker is of use to any pending job, so only the
+//! queues that the event touched, and those that a newly idle worker serves,
+//! can have a job that starts.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::settle::Farm;
+use super::{Board, Fresh, GroupId, OfferId, QueueId};
+use crate::domain::dispatcher::job::JobId;
+use crate::domain::dispatcher::key::Key;
+use crate::domain::dispatcher::matching::{Flow, FlowCell};
+use crate::domain::names::WorkerName;
+use crate::domain::time::Timestamp;
+
+/// A job that starts, and what was decided against.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Assignment {
+    pub job: JobId,
+    pub worker: WorkerName,
+    pub offer: OfferId,
+    /// The worker's last success with the job's builder.
+    pub warm_since: Option<Timestamp>,
+    /// The next job of the same queue, which has to wait.
+    pub before: Option<JobId>,
+    /// How many other idle workers could have had the job.
+    pub others: usize,
+}
+
+/// An accepted job, with the number of its queue in the decision and the index of its line.
+struct Accepted {
+    key: Key,
+    queue: usize,
+    line: usize,
+}
+
+/// The part of the board that a decision is about; its flow numbers what is listed here.
+struct Scope {
+    queues: Vec<QueueId>,
+    /// Each a group with the place of the cell in it.
+    cells: Vec<(GroupId, super::crowd::Cap)>,
+    flow: Flow,
+}
+
+impl Board {
+    /// Takes the jobs that start and the workers that they start on off the board.
+    pub(in crate::domain::dispatcher) fn assign(&mut self, farm: Farm<'_>) -> Vec<Assignment> {
+        let Some(mut scope) = self.scope() else { return Vec::new() };
+        let accepted = self.accept(&mut scope);
+        let chosen: Vec<_> = accepted.iter().map(|job| self.choose(farm, &mut scope, job)).collect();
+        // Only now is it known who stays behind.
+        let before = accepted.iter().map(|job| self.queues.get(scope.queues[job.queue]).head().map(|key| key.id));
+        chosen.into_iter().zip(before).map(|(chosen, before)| Assignment { before, ..chosen }).collect()
+    }
+
+    /// What has to be looked at; `None` when nothing can start.
+    fn scope(&mut self) -> Option<Scope> {
+        let Fresh { mut queues, groups } = self.take_fresh();
+        for group in groups {
+            queues.extend(&self.crowd.get(group).queues);
+        }
+        queues.retain(|queue| self.queues.get(*queue).head().is_some());
+        queues.sort_unstable();
+        queues.dedup();
+        let is_idle = |group: &GroupId| !self.crowd.get(*group).cells.is_empty();
+        let mut groups: Vec<GroupId> = Vec::new();
+        for queue in &queues {
+            groups.extend(self.queues.get(*queue).groups.iter().copied().filter(is_idle));
+        }
+        if groups.is_empty() {
+            return None;
+        }
+        groups.sort_unstable();
+        groups.dedup();
+        Some(self.scope_of(queues, &groups))
+    }
+
+    /// `groups` in order.
+    fn scope_of(&self, queues: Vec<QueueId>, groups: &[GroupId]) -> Scope {
+        let mut scope = Scope { queues, cells: Vec::new(), flow: Flow::default() };
+        let mut caps: Vec<OfferId> = Vec::new();
+        let mut first_cell = Vec::with_capacity(groups.len() + 1);
+        for &group in groups {
+            first_cell.push(scope.cells.len());
+            for cell in &self.crowd.get(group).cells {
+                let cap = cell.cap.map(|offer| {
+                    caps.iter().position(|other| *other == offer).unwrap_or_else(|| {
+                        scope.flow.caps.push(self.offers.get(offer).map_or(0, |offer| offer.max));
+                        caps.push(offer);
+                        caps.len() - 1
+                    })
+                });
+                scope.cells.push((group, cell.cap));
+                scope.flow.cells.push(FlowCell::new(cell.idle.len(), cap));
+            }
+        }
+        first_cell.push(scope.cells.len());
+        for queue in &scope.queues {
+            let groups_of = self.queues.get(*queue).groups.iter().filter_map(|group| groups.binary_search(group).ok());
+            scope.flow.queues.push(groups_of.flat_map(|at| first_cell[at]..first_cell[at + 1]).collect());
+        }
+        scope
+    }
+
+    /// Goes through the jobs from the most important one, and takes those that
+    /// can all start out of their queues. A queue whose first job cannot start
+    /// has none that can.
+    fn accept(&mut self, scope: &mut Scope) -> Vec<Accepted> {
+        let mut accepted = Vec::new();
+        let mut free: usize = scope.flow.cells.iter().map(|cell| cell.workers).sum();
+        let mut heads: BinaryHeap<Reverse<(Key, usize)>> = scope
+            .queues
+            .iter()
+            .enumerate()
+            .filter_map(|(at, queue)| Some(Reverse((self.queues.get(*queue).head()?, at))))
+            .collect();
+        while free > 0
+            && let Some(Reverse((key, queue))) = heads.pop()
+        {
+            if !scope.flow.accept(queue) {
+                continue;
+            }
+            free -= 1;
+            let id = scope.queues[queue];
+            let (_, line) = self.queues.pop(id, &mut self.lines).expect("the queue whose head was seen");
+            accepted.push(Accepted { key, queue, line });
+            heads.extend(self.queues.get(id).head().map(|next| Reverse((next, queue))));
+        }
+        accepted
+    }
+
+    /// Among the workers that let all other accepted jobs start: the warmest,
+    /// then the first by name. Takes it.
+    fn choose(&mut self, farm: Farm<'_>, scope: &mut Scope, job: &Accepted) -> Assignment {
+        let (builder, _) = self.lines.get_index(job.line).expect("the index of a line");
+        let others = scope.flow.queues[job.queue].iter().map(|cell| scope.flow.cells[*cell].workers).sum::<usize>() - 1;
+        // A cell that cannot give one worker cannot give any other.
+        let mut barred: Vec<usize> = Vec::new();
+        let mut warmest = None;
+        for (worker, since) in farm.jobs.warm().workers(builder) {
+            let Some((seat, cell)) = self.idle_in(scope, job.queue, worker) else { continue };
+            if barred.contains(&cell) {
+                continue;
+            }
+            if scope.flow.give(job.queue, cell) {
+                warmest = Some((seat, Some(since)));
+                break;
+            }
+            barred.push(cell);
+        }
+        let (seat, warm_since) = warmest.unwrap_or_else(|| (self.first_by_name(scope, job.queue, barred), None));
+        let (worker, seat) = self.seats.get_index_mut(seat).expect("the index of a seat");
+        let worker = worker.clone();
+        let offer = seat.offer.expect("an idle worker is offered");
+        self.crowd.rouse(&worker, seat);
+        Assignment { job: job.key.id, worker, offer, warm_since, before: None, others }
+    }
+
+    /// The worker's seat and its cell in the decision, if it is idle and the queue may use it.
+    fn idle_in(&self, scope: &Scope, queue: usize, worker: &WorkerName) -> Option<(usize, usize)> {
+        let (at, _, seat) = self.seats.get_full(worker)?;
+        let place = (seat.group?, seat.idle?);
+        let cell = scope.flow.queues[queue].iter().find(|cell| scope.cells[**cell] == place)?;
+        Some((at, *cell))
+    }
+
+    fn first_by_name(&self, scope: &mut Scope, queue: usize, mut barred: Vec<usize>) -> usize {
+        loop {
+            let cells = scope.flow.queues[queue].iter().filter(|cell| !barred.contains(cell));
+            let firsts = cells.filter_map(|cell| {
+                let (group, cap) = scope.cells[*cell];
+                let cell_of = self.crowd.get(group).cells.iter().find(|cell| cell.cap == cap)?;
+                Some((cell_of.idle.first_key_value()?, *cell))
+            });
+            let ((_, seat), cell) = firsts.min().expect("an accepted job has a worker");
+            if scope.flow.give(queue, cell) {
+                return *seat;
+            }
+            barred.push(cell);
+        }
+    }
+}

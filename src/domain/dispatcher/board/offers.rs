@@ -1,0 +1,109 @@
+//! Open claim calls: whose workers are idle, and how many jobs are wanted for them.
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+
+use super::{Board, Seat};
+use crate::domain::author::Author;
+use crate::domain::dispatcher::run::Token;
+use crate::domain::names::WorkerName;
+
+/// The number of a claim call; it means nothing after a restart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct OfferId(pub u64);
+
+/// Workers that a session says are idle.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Offer {
+    pub workers: Vec<WorkerName>,
+    /// The most claims that answer it; at least 1.
+    pub max: usize,
+    pub session: Arc<str>,
+    pub idempotency_key: Option<Arc<str>>,
+    /// Of the first claim that is made of it: chance, which nobody can guess.
+    pub token: Token,
+    pub author: Author,
+    /// Waits for jobs to come; otherwise it ends with the next decision.
+    pub stays_open: bool,
+}
+
+impl Offer {
+    pub(super) fn is_capped(&self) -> bool {
+        self.max < self.workers.len()
+    }
+}
+
+/// The offers that have not been answered, by age.
+#[derive(Debug, Clone, Default)]
+pub struct Offers {
+    open: IndexMap<OfferId, Offer>,
+    /// Those that end with the next decision.
+    brief: Vec<OfferId>,
+}
+
+impl Offers {
+    pub fn get(&self, id: OfferId) -> Option<&Offer> {
+        self.open.get(&id)
+    }
+}
+
+impl Board {
+    /// The session that has an open offer of the worker.
+    pub fn offered_by(&self, worker: &WorkerName) -> Option<&Arc<str>> {
+        let offer = self.seats.get(worker)?.offer?;
+        self.offers.get(offer).map(|offer| &offer.session)
+    }
+
+    /// The worker is idle: offered, and nothing keeps it from a job.
+    pub fn is_idle(&self, worker: &WorkerName) -> bool {
+        self.seats.get(worker).is_some_and(|seat| seat.idle.is_some())
+    }
+
+    pub(in crate::domain::dispatcher) fn offer(&self, id: OfferId) -> Option<&Offer> {
+        self.offers.get(id)
+    }
+
+    /// Opens an offer; its workers leave older ones.
+    pub(in crate::domain::dispatcher) fn open(&mut self, id: OfferId, offer: Offer) {
+        for worker in &offer.workers {
+            let at = match self.seats.get_index_of(worker) {
+                Some(at) => at,
+                None => self.seats.insert_full(worker.clone(), Seat::default()).0,
+            };
+            let (name, seat) = self.seats.get_index_mut(at).expect("the index of a seat");
+            // An older offer keeps the name, but not the worker.
+            self.crowd.rouse(name, seat);
+            seat.offer = Some(id);
+            let touched = if seat.group.is_some() { &mut self.stale.woken } else { &mut self.stale.seats };
+            touched.push(at);
+        }
+        if !offer.stays_open {
+            self.offers.brief.push(id);
+        }
+        self.offers.open.insert(id, offer);
+    }
+
+    /// Closes an offer: its workers are not idle any more.
+    pub(in crate::domain::dispatcher) fn withdraw(&mut self, id: OfferId) -> Option<Offer> {
+        let offer = self.offers.open.swap_remove(&id)?;
+        for worker in &offer.workers {
+            if let Some((_, name, seat)) = self.seats.get_full_mut(worker)
+                && seat.offer == Some(id)
+            {
+                self.crowd.rouse(name, seat);
+                seat.offer = None;
+            }
+        }
+        Some(offer)
+    }
+
+    /// Closes the offers that wait for nothing, now that a decision was made.
+    pub(in crate::domain::dispatcher) fn close_brief(&mut self) {
+        for id in std::mem::take(&mut self.offers.brief) {
+            self.withdraw(id);
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! The place of a job in the order: one constant key, so that no heap is ever re-keyed.
+
+use super::job::{JobId, JobSpec};
+use crate::domain::fleet::{JobClass, Seconds};
+use crate::domain::time::Timestamp;
+
+/// `(class, submitted_at + a · priority, submitted_at, id)`, or with strict
+/// priority `(class, priority, submitted_at, id)`; smaller goes first.
+///
+/// Waiting counts the same for every job, so two keys never change places.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Key {
+    class: JobClass,
+    /// Microseconds, or a priority.
+    rank: i64,
+    submitted_at: Timestamp,
+    pub id: JobId,
+}
+
+/// How waiting and priority are weighed against each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Ageing {
+    #[default]
+    /// Priority alone, then age.
+    Strict,
+    /// So many microseconds of waiting outweigh one priority step; more than 0.
+    MicrosPerPriority(i64),
+}
+
+impl From<Seconds> for Ageing {
+    fn from(Seconds(seconds): Seconds) -> Self {
+        match (seconds * 1e6).round() as i64 {
+            micros if micros > 0 => Self::MicrosPerPriority(micros),
+            _ => Self::Strict,
+        }
+    }
+}
+
+impl Ageing {
+    pub fn key(self, id: JobId, spec: &JobSpec) -> Key {
+        let rank = match self {
+            Self::Strict => spec.priority,
+            Self::MicrosPerPriority(micros) => {
+                spec.submitted_at.unix_micros().saturating_add(micros.saturating_mul(spec.priority))
+            }
+        };
+        Key { class: spec.class, rank, submitted_at: spec.submitted_at, id }
+    }
+}

@@ -1,0 +1,60 @@
+//! When each claim's lease runs out: heartbeats are not journalled, so after a restart every lease is whole again.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use indexmap::IndexMap;
+
+use super::run::ClaimId;
+use super::state::Jobs;
+use crate::domain::time::Timestamp;
+
+/// How long a claim lives without a heartbeat.
+pub const LEASE: Duration = Duration::from_secs(60);
+
+/// The leases of all running claims.
+#[derive(Debug, Clone, Default)]
+pub struct Leases {
+    ends: IndexMap<ClaimId, Timestamp>,
+    order: BTreeSet<(Timestamp, ClaimId)>,
+}
+
+impl Leases {
+    /// A full lease for everything that runs.
+    pub(super) fn whole(jobs: &Jobs, now: Timestamp) -> Self {
+        let mut leases = Self::default();
+        for (claim, _) in jobs.claims() {
+            leases.renew(claim, now);
+        }
+        leases
+    }
+
+    /// Begins a lease, or lets it begin again; answers with its end.
+    pub(super) fn renew(&mut self, claim: ClaimId, now: Timestamp) -> Timestamp {
+        let end = now.after(LEASE);
+        self.end(claim);
+        self.ends.insert(claim, end);
+        self.order.insert((end, claim));
+        end
+    }
+
+    pub(super) fn end(&mut self, claim: ClaimId) {
+        if let Some(end) = self.ends.swap_remove(&claim) {
+            self.order.remove(&(end, claim));
+        }
+    }
+
+    /// The claims whose lease has run out, the earliest first.
+    pub(super) fn over(&self, now: Timestamp) -> impl Iterator<Item = ClaimId> {
+        self.order.iter().take_while(move |(end, _)| *end <= now).map(|(_, claim)| *claim)
+    }
+
+    /// When the next lease runs out.
+    pub fn next(&self) -> Option<Timestamp> {
+        self.order.first().map(|(end, _)| *end)
+    }
+
+    pub fn of(&self, claim: ClaimId) -> Option<Timestamp> {
+        self.ends.get(&claim).copied()
+    }
+}

@@ -1,0 +1,193 @@
+//! All jobs that have not ended, the claims that run, and what is remembered of those that ran before.
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+
+use super::health::Health;
+use super::idempotency::Keys;
+use super::job::{JobId, JobSpec};
+use super::run::{Claim, ClaimId, Granted, Next, Run, RunResult, Running};
+use super::warm::Warm;
+use super::{Event, leases};
+use crate::domain::names::WorkerName;
+use crate::domain::time::Timestamp;
+
+/// A session and the idempotency key of one of its claim calls.
+type ClaimKey = (Arc<str>, Arc<str>);
+
+/// The dispatcher's part of the farm.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Jobs {
+    last_job: JobId,
+    last_claim: ClaimId,
+    jobs: IndexMap<JobId, Job>,
+    claims: IndexMap<ClaimId, Running>,
+    busy: IndexMap<WorkerName, ClaimId>,
+    warm: Warm,
+    health: Health,
+    submissions: Keys<Arc<str>, JobId>,
+    claim_calls: Keys<ClaimKey, Arc<[Claim]>>,
+}
+
+/// A job that has not ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Job {
+    pub spec: Arc<JobSpec>,
+    /// How often it has started.
+    pub attempts: u32,
+    /// The claim under which it runs; a job without one waits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claim: Option<ClaimId>,
+}
+
+impl Jobs {
+    /// A job that waits or runs.
+    pub fn job(&self, id: JobId) -> Option<&Job> {
+        self.jobs.get(&id)
+    }
+
+    /// All jobs that wait or run, in no order that means anything.
+    pub fn all(&self) -> impl ExactSizeIterator<Item = (JobId, &Job)> {
+        self.jobs.iter().map(|(id, job)| (*id, job))
+    }
+
+    /// How many jobs wait.
+    pub fn pending(&self) -> usize {
+        self.jobs.len() - self.claims.len()
+    }
+
+    /// The job was there, and is not any more.
+    pub fn has_ended(&self, id: JobId) -> bool {
+        (JobId(1)..=self.last_job).contains(&id) && !self.jobs.contains_key(&id)
+    }
+
+    /// The job that was submitted last.
+    pub fn last_job(&self) -> JobId {
+        self.last_job
+    }
+
+    /// The claim that was made last.
+    pub fn last_claim(&self) -> ClaimId {
+        self.last_claim
+    }
+
+    pub fn claim(&self, id: ClaimId) -> Option<&Running> {
+        self.claims.get(&id)
+    }
+
+    /// All claims whose lease lives.
+    pub fn claims(&self) -> impl ExactSizeIterator<Item = (ClaimId, &Running)> {
+        self.claims.iter().map(|(id, running)| (*id, running))
+    }
+
+    /// What the worker runs.
+    pub fn claim_of(&self, worker: &WorkerName) -> Option<(ClaimId, &Running)> {
+        let id = *self.busy.get(worker)?;
+        Some((id, &self.claims[&id]))
+    }
+
+    pub fn warm(&self) -> &Warm {
+        &self.warm
+    }
+
+    pub fn health(&self) -> &Health {
+        &self.health
+    }
+
+    /// The job that was submitted under this key within the last day.
+    pub fn submitted_under(&self, key: &Arc<str>) -> Option<JobId> {
+        self.submissions.get(key).copied()
+    }
+
+    /// What the session's claim call with this key was given within the last day.
+    pub fn claimed_under(&self, session: &Arc<str>, key: &Arc<str>) -> Option<&[Claim]> {
+        self.claim_calls.get(&(session.clone(), key.clone())).map(AsRef::as_ref)
+    }
+
+    /// A claim as its holder is told, with a lease that began or was renewed at `since`.
+    pub fn granted(&self, claim: &Claim, since: Timestamp) -> Granted {
+        Granted {
+            id: claim.id,
+            token: claim.token,
+            job: claim.job,
+            spec: self.jobs.get(&claim.job).map(|job| job.spec.clone()),
+            worker: claim.worker.clone(),
+            attempt: claim.attempt,
+            lease_until: since.after(leases::LEASE),
+        }
+    }
+
+    pub(in crate::domain) fn apply(&mut self, event: &Event) {
+        match event {
+            Event::Submitted { jobs, author: _, time } => {
+                for submitted in jobs {
+                    self.submit(submitted.id, &submitted.job, *time);
+                }
+            }
+            Event::Cancelled { job, author: _, reason: _, time: _ } => drop(self.jobs.swap_remove(job)),
+            Event::Claimed { offer: _, session, idempotency_key, claims, author: _, time } => {
+                for claim in claims {
+                    self.start(claim, session, *time);
+                }
+                if let Some(key) = idempotency_key {
+                    self.claim_calls.note((session.clone(), key.clone()), claims.as_slice().into(), *time);
+                }
+            }
+            Event::RunEnded(run) => self.end(run),
+            Event::Quarantined { worker, record } => self.health.quarantine(worker, *record),
+            Event::Released { worker, time: _ } => self.health.release(worker),
+        }
+    }
+
+    /// An operator took the worker back into work, so its record is clean.
+    pub(in crate::domain) fn trust(&mut self, worker: &WorkerName) {
+        self.health.forget(worker);
+    }
+
+    fn submit(&mut self, id: JobId, spec: &Arc<JobSpec>, now: Timestamp) {
+        self.jobs.insert(id, Job { spec: spec.clone(), attempts: 0, claim: None });
+        self.last_job = id;
+        if let Some(key) = &spec.idempotency_key {
+            self.submissions.note(key.clone(), id, now);
+        }
+    }
+
+    fn start(&mut self, claim: &Claim, session: &Arc<str>, now: Timestamp) {
+        let running = Running {
+            job: claim.job,
+            worker: claim.worker.clone(),
+            token: claim.token,
+            session: session.clone(),
+            attempt: claim.attempt,
+            started_at: now,
+            warm: claim.warm_since.is_some(),
+        };
+        self.claims.insert(claim.id, running);
+        self.busy.insert(claim.worker.clone(), claim.id);
+        self.last_claim = claim.id;
+        if let Some(job) = self.jobs.get_mut(&claim.job) {
+            job.attempts = claim.attempt;
+            job.claim = Some(claim.id);
+        }
+    }
+
+    fn end(&mut self, run: &Run) {
+        self.claims.swap_remove(&run.claim);
+        self.busy.swap_remove(&run.worker);
+        self.health.ran(&run.worker, run.result);
+        if run.result == RunResult::Success {
+            self.warm.succeeded(&run.builder, &run.worker, run.ended_at);
+        }
+        match run.next {
+            Next::Waits => {
+                if let Some(job) = self.jobs.get_mut(&run.job) {
+                    job.claim = None;
+                }
+            }
+            Next::Ended | Next::GivenUp => drop(self.jobs.swap_remove(&run.job)),
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! New jobs: what is left out is filled in from the farm file, what cannot be right is refused with all else that is wrong.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::board::Board;
+use super::job::{
+    JobId, JobSpec, MAX_INPUT_SETS, MAX_JOBS_PER_CALL, MAX_PAYLOAD_BYTES, MAX_PENDING_JOBS, MAX_PRIORITY,
+    MAX_TEXT_BYTES, NewJob,
+};
+use super::refusal::BadJob;
+use super::state::Jobs;
+use super::{Accepted, Event, Refusal, Reply, Submitted};
+use crate::domain::author::Author;
+use crate::domain::fleet::Fleet;
+use crate::domain::names::BuilderName;
+use crate::domain::time::Timestamp;
+
+pub(super) fn submit(
+    fleet: &Fleet,
+    jobs: &Jobs,
+    board: &mut Board,
+    now: Timestamp,
+    new: Vec<NewJob>,
+    author: Author,
+) -> Result<(Vec<Event>, Reply), Refusal> {
+    if new.len() > MAX_JOBS_PER_CALL {
+        return Err(Refusal::TooManyJobs { given: new.len() });
+    }
+    let mut bad = Vec::new();
+    for (index, job) in new.iter().enumerate() {
+        check(fleet, board, index, job, &mut bad);
+    }
+    if !bad.is_empty() {
+        return Err(Refusal::BadJobs(bad));
+    }
+    if jobs.pending() + new.len() > MAX_PENDING_JOBS {
+        return Err(Refusal::QueueFull);
+    }
+    let mut accepted = Vec::with_capacity(new.len());
+    let mut submitted: Vec<Submitted> = Vec::with_capacity(new.len());
+    let mut in_this_call: BTreeMap<Arc<str>, usize> = BTreeMap::new();
+    let mut id = jobs.last_job();
+    for job in new {
+        if let Some(key) = &job.idempotency_key {
+            if let Some(known) = jobs.submitted_under(key) {
+                let spec = jobs.job(known).map(|job| job.spec.clone());
+                accepted.push(Accepted { id: known, spec, known: true, clamped: false });
+                continue;
+            }
+            if let Some(&at) = in_this_call.get(key) {
+                let first: &Submitted = &submitted[at];
+                accepted.push(Accepted { id: first.id, spec: Some(first.job.clone()), known: true, clamped: false });
+                continue;
+            }
+            in_this_call.insert(key.clone(), submitted.len());
+        }
+        id = id.next();
+        let clamped = job.submitted_at.is_some_and(|at| at > now);
+        let job = resolved(fleet, board, now, id, job);
+        accepted.push(Accepted { id, spec: Some(job.job.clone()), known: false, clamped });
+        submitted.push(job);
+    }
+    let events =
+        if submitted.is_empty() { Vec::new() } else { vec![Event::Submitted { jobs: submitted, author, time: now }] };
+    Ok((events, Reply::Jobs(accepted)))
+}
+
+fn resolved(fleet: &Fleet, board: &mut Board, now: Timestamp, id: JobId, new: NewJob) -> Submitted {
+    let rule = board.rule(fleet, &new.builder).expect("a builder without a rule is refused before");
+    let definition = fleet.definition();
+    let class = new.class.unwrap_or(definition.builders[rule].class);
+    let priority = new.priority.unwrap_or_else(|| definition.priority_of(new.branch.as_deref(), &new.builder));
+    let spec = JobSpec {
+        class,
+        priority,
+        submitted_at: new.submitted_at.map_or(now, |at| at.min(now)),
+        branch: new.branch,
+        project: new.project,
+        push: new.push,
+        idempotency_key: new.idempotency_key,
+        inputs: new.inputs,
+        has_payload: new.payload.is_some(),
+        builder: new.builder,
+    };
+    Submitted { id, job: Arc::new(spec), payload: new.payload }
+}
+
+/// Why a builder is not known, with the rules that may have been meant.
+fn unmatched(fleet: &Fleet, builder: &BuilderName) -> String {
+    let closest = fleet.definition().closest_rules(builder);
+    let listed: Vec<_> = closest.iter().map(|pattern| format!("{pattern:?}")).collect();
+    match listed.as_slice() {
+        [] => "the farm file has no builder rules".to_owned(),
+        _ => format!("no builder rule of the farm file matches it; the closest are {}", listed.join(", ")),
+    }
+}
+
+fn check(fleet: &Fleet, board: &mut Board, index: usize, job: &NewJob, bad: &mut Vec<BadJob>) {
+    let mut report = |key, message| bad.push(BadJob { index, builder: job.builder.clone(), key, message });
+    if board.rule(fleet, &job.builder).is_none() {
+        report("builder", unmatched(fleet, &job.builder));
+    }
+    if let Some(priority) = job.priority
+        && !(-MAX_PRIORITY..=MAX_PRIORITY).contains(&priority)
+    {
+        report("priority", format!("{priority} is not between -{MAX_PRIORITY} and {MAX_PRIORITY}"));
+    }
+    let texts = [
+        ("branch", &job.branch),
+        ("project", &job.project),
+        ("push", &job.push),
+        ("idempotency_key", &job.idempotency_key),
+    ];
+    for (key, text) in texts {
+        if let Some(text) = text
+            && !(1..=MAX_TEXT_BYTES).contains(&text.len())
+        {
+            report(key, format!("{} bytes; a text has 1 to {MAX_TEXT_BYTES}", text.len()));
+        }
+    }
+    if job.inputs.len() > MAX_INPUT_SETS {
+        report("inputs", format!("{} input sets; a job names at most {MAX_INPUT_SETS}", job.inputs.len()));
+    }
+    if let Some(long) = job.inputs.iter().find(|set| !(1..=MAX_TEXT_BYTES).contains(&set.len())) {
+        report("inputs", format!("a set's id has 1 to {MAX_TEXT_BYTES} bytes, not {}", long.len()));
+    }
+    if let Some(payload) = &job.payload
+        && payload.len() > MAX_PAYLOAD_BYTES
+    {
+        report("payload", format!("{} bytes; a payload has at most {MAX_PAYLOAD_BYTES}", payload.len()));
+    }
+}
