@@ -15,7 +15,7 @@ use crate::domain::fleet::{
 const WORKER_CLASSES: [(&str, WorkerClass); 3] =
     [("inhouse", WorkerClass::Inhouse), ("spot", WorkerClass::Spot), ("ondemand", WorkerClass::Ondemand)];
 
-const JOB_CLASSES: [(&str, JobClass); 3] =
+pub(super) const JOB_CLASSES: [(&str, JobClass); 3] =
     [("release", JobClass::Release), ("normal", JobClass::Normal), ("idle", JobClass::Idle)];
 
 /// A farm file without faults.

@@ -69,6 +69,15 @@ impl Faults {
         self.0.push(Fault { place, path, message: message.into() });
     }
 
+    /// Takes in the faults of a tree that stands at this JSON pointer of a greater one.
+    pub(super) fn extend_below(&mut self, pointer: &str, faults: Self) {
+        self.0.extend(faults.0.into_iter().map(|fault| {
+            let place = fault.place.to_string();
+            let place = Place::Named(format!("{pointer}{}", place.trim_start_matches('#')).into());
+            Fault { place, ..fault }
+        }));
+    }
+
     pub(super) fn has(&self, path: &str) -> bool {
         self.0.iter().any(|fault| fault.path == path)
     }

@@ -8,6 +8,7 @@ mod json;
 mod layers;
 mod node;
 mod reader;
+mod scenario;
 mod settings;
 #[cfg(test)]
 mod shipped;
@@ -17,4 +18,5 @@ mod values;
 pub use check::check;
 pub use farm_file::FarmFile;
 pub use fault::{Fault, Faults, Place};
+pub use scenario::read_scenario;
 pub use settings::{Data, Limits, Log, LogFormat, Server, Settings, Tls};

@@ -99,6 +99,18 @@ impl Table<'_> {
         }
     }
 
+    /// The same, if it is there.
+    pub(super) fn optional_table<T>(&mut self, key: &'static str, body: impl FnOnce(&mut Table) -> T) -> Option<T> {
+        let path = self.path_of(key);
+        let node = self.take(key)?;
+        Some(read(node, path, self.faults, body))
+    }
+
+    /// Notes a fault of the table as a whole.
+    pub(super) fn fault(&mut self, message: String) {
+        self.faults.add(self.place.clone(), self.path.clone(), message);
+    }
+
     /// A list of tables, empty if it is not there.
     pub(super) fn tables<T>(&mut self, key: &'static str, body: impl Fn(&mut Table) -> T) -> Vec<T> {
         let path = self.path_of(key);

@@ -151,6 +151,9 @@ fn dispatcher_entry(event: &dispatcher::Event) -> AuditEntry {
             let detail = format!("job {} attempt {} on {}: {}", run.job, run.attempt, run.worker, run.result);
             by(&run.author, "run.end", format!("claim {}", run.claim), &run.reason, detail)
         }
+        dispatcher::Event::Remembered { successes } => {
+            by(&itself, "runs.remember", format!("{} runs", successes.len()), &None, String::new())
+        }
         dispatcher::Event::Quarantined { worker, record } => {
             let until = record.until.map_or(String::new(), |until| format!(", until {until}"));
             let detail = format!("{} exceptions in a row{until}", record.exceptions);

@@ -87,6 +87,7 @@ impl Machine for Farm {
                 Next::Waits => Vec::new(),
             },
             dispatcher::Event::Claimed { .. }
+            | dispatcher::Event::Remembered { .. }
             | dispatcher::Event::Quarantined { .. }
             | dispatcher::Event::Released { .. } => Vec::new(),
         }

@@ -1,5 +1,6 @@
 //! Made-up farms, for benchmarks and tests: the same arguments give the same farm.
 
 mod scale;
+pub mod scenario;
 
 pub use scale::{farm_file, many_builders, worker};

@@ -68,6 +68,8 @@ pub enum Command {
     Finish { claim: ClaimId, token: Token, result: RunResult, author: Author },
     /// Put running jobs back, with their age.
     Requeue { which: Filter, author: Author, reason: Option<String> },
+    /// Runs from before, elsewhere: they warm their workers.
+    Remember { successes: Vec<(BuilderName, WorkerName, Timestamp)> },
     /// A deadline may have passed.
     Tick,
 }
@@ -109,6 +111,10 @@ pub enum Event {
         time: Timestamp,
     },
     RunEnded(Run),
+    /// Successes of runs that were not ours.
+    Remembered {
+        successes: Vec<(BuilderName, WorkerName, Timestamp)>,
+    },
     /// By itself, after exceptions in a row.
     Quarantined {
         worker: WorkerName,
@@ -182,6 +188,7 @@ pub(super) fn decide(
         Command::Requeue { which, author, reason } => {
             Ok(events(claiming::requeue(fleet, jobs, now, &which, &author, reason.as_deref())))
         }
+        Command::Remember { successes } => Ok(events(vec![Event::Remembered { successes }])),
         Command::Tick => Ok(events(claiming::tick(jobs, board, now))),
     }
 }

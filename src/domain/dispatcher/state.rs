@@ -137,6 +137,11 @@ impl Jobs {
                 }
             }
             Event::RunEnded(run) => self.end(run),
+            Event::Remembered { successes } => {
+                for (builder, worker, at) in successes {
+                    self.warm.succeeded(builder, worker, *at);
+                }
+            }
             Event::Quarantined { worker, record } => self.health.quarantine(worker, *record),
             Event::Released { worker, time: _ } => self.health.release(worker),
         }

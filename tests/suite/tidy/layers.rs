@@ -11,7 +11,7 @@ const MAY_NAME: [(&str, &[&str]); 10] = [
     ("ports", &["domain"]),
     ("engine", &["domain", "ports"]),
     ("adapters", &["domain", "ports", "engine"]),
-    ("config", &["domain"]),
+    ("config", &["domain", "sim"]),
     ("telemetry", &["domain", "config"]),
     ("http", &["domain", "ports", "engine", "config", "telemetry", "daemons"]),
     ("daemons", &["domain", "ports", "engine", "config", "telemetry"]),

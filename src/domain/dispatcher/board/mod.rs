@@ -127,6 +127,7 @@ impl Board {
                     self.push(fleet, run.job, &job.spec);
                 }
             }
+            Event::Remembered { successes: _ } => {}
             Event::Quarantined { worker, record: _ } | Event::Released { worker, time: _ } => self.wake(worker),
         }
     }

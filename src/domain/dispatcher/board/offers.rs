@@ -57,6 +57,11 @@ impl Board {
         self.offers.get(offer).map(|offer| &offer.session)
     }
 
+    /// The open offer that the worker is in.
+    pub fn offer_of(&self, worker: &WorkerName) -> Option<OfferId> {
+        self.seats.get(worker)?.offer
+    }
+
     /// The worker is idle: offered, and nothing keeps it from a job.
     pub fn is_idle(&self, worker: &WorkerName) -> bool {
         self.seats.get(worker).is_some_and(|seat| seat.idle.is_some())
