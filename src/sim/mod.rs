@@ -1,5 +1,7 @@
 //! Made-up farms, for benchmarks and tests: the same arguments give the same farm.
 
+mod chance;
 mod scale;
+pub mod workload;
 
 pub use scale::{farm_file, many_builders, worker};
