@@ -27,6 +27,7 @@ mod print;
 mod rollback;
 mod serve;
 mod set;
+mod simulate;
 mod target;
 mod token;
 mod trouble;
@@ -71,6 +72,7 @@ enum Command {
     Journal(journal::Journal),
     Backup(backup::Backup),
     Restore(backup::Restore),
+    Simulate(simulate::Simulate),
     Bench(bench::Bench),
     Openapi(openapi::OpenApi),
     Completions(completions::Completions),
@@ -102,6 +104,7 @@ impl Cli {
             Command::Journal(journal) => journal.run(globals, out),
             Command::Backup(backup) => backup.run(globals),
             Command::Restore(restore) => restore.run(globals),
+            Command::Simulate(simulate) => simulate.run(globals, out),
             Command::Bench(bench) => bench.run(out),
             Command::Openapi(openapi) => openapi.run(out),
             Command::Completions(completions) => completions.run(out),

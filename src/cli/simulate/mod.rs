@@ -1,0 +1,29 @@
+//! `jacuzzi simulate`: farms that are not there, to try ours on.
+
+mod workload;
+
+use std::io::Write;
+
+use clap::{Args, Subcommand};
+
+use super::globals::Globals;
+
+/// Make up a farm to try things on
+#[derive(Debug, Args)]
+pub(super) struct Simulate {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    Workload(workload::Workload),
+}
+
+impl Simulate {
+    pub(super) fn run(self, globals: &Globals, out: &mut dyn Write) -> anyhow::Result<()> {
+        match self.action {
+            Action::Workload(workload) => workload.run(globals, out),
+        }
+    }
+}
