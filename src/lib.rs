@@ -16,7 +16,7 @@
 //!
 //! To follow one request: [`http`] parses the names in it, builds one
 //! [`domain::Command`], and submits it to the [`engine::Engine`], whose writer
-//! calls [`domain::Farm::decide`], appends the events to the
+//! calls [`domain::Farm::carry_out`], appends the events to the
 //! [`ports::Journal`], publishes [`engine::views`] and only then replies.
 
 pub mod adapters;

@@ -9,3 +9,4 @@ pub mod sqlite;
 pub mod static_tree;
 pub mod tls;
 pub mod whole_file;
+pub mod whole_folder;

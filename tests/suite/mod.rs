@@ -7,6 +7,7 @@ mod durability;
 mod faults;
 mod reads;
 mod server;
+mod simulate;
 mod tidy;
 mod wire;
 mod writes;

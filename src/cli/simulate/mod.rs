@@ -1,6 +1,7 @@
 //! `jacuzzi simulate`: farms that are not there, to try ours on.
 
 mod scenario;
+mod workload;
 
 use std::io::Write;
 
@@ -18,12 +19,14 @@ pub(super) struct Simulate {
 #[derive(Debug, Subcommand)]
 enum Action {
     Scenario(scenario::Scenario),
+    Workload(workload::Workload),
 }
 
 impl Simulate {
-    pub(super) fn run(self, _: &Globals, out: &mut dyn Write) -> anyhow::Result<()> {
+    pub(super) fn run(self, globals: &Globals, out: &mut dyn Write) -> anyhow::Result<()> {
         match self.action {
             Action::Scenario(scenario) => scenario.run(out),
+            Action::Workload(workload) => workload.run(globals, out),
         }
     }
 }

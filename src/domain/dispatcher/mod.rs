@@ -3,7 +3,7 @@
 //! [`Jobs`] is the part of the truth, changed by events alone. The [`Board`]
 //! is worked out from it and is not journalled: who waits for whom, which
 //! workers are offered, when leases end. A command is decided into events;
-//! then [`react`] looks at what has become stale on the board, and gives jobs
+//! then `react` looks at what has become stale on the board, and gives jobs
 //! to workers.
 
 mod board;

@@ -1,0 +1,3 @@
+//! Farms that are made up, as their users have them.
+
+mod workload;
