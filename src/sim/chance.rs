@@ -7,15 +7,15 @@ use std::f64::consts::TAU;
 /// Logarithms and the like come from `libm`: those of the standard library are
 /// the platform's, and differ in their last bits.
 #[derive(Debug, Clone)]
-pub(super) struct Chance(u64);
+pub(crate) struct Chance(u64);
 
 impl Chance {
-    pub(super) fn seeded(seed: u64) -> Self {
+    pub(crate) fn seeded(seed: u64) -> Self {
         Self(seed)
     }
 
     /// Any 64 bits.
-    pub(super) fn bits(&mut self) -> u64 {
+    pub(crate) fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -23,28 +23,28 @@ impl Chance {
     }
 
     /// Another source of chance, whose draws these do not depend on.
-    pub(super) fn split(&mut self) -> Self {
+    pub(crate) fn split(&mut self) -> Self {
         Self(self.bits())
     }
 
     /// From 0 to below 1, evenly.
-    pub(super) fn unit(&mut self) -> f64 {
+    pub(crate) fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
     /// True so many times in 1,000.
-    pub(super) fn in_thousand(&mut self, times: u32) -> bool {
+    pub(crate) fn in_thousand(&mut self, times: u32) -> bool {
         self.unit() * 1_000.0 < f64::from(times)
     }
 
     /// The wait for the next of events that come on their own, `mean` apart (inverse transform).
-    pub(super) fn exponential(&mut self, mean: f64) -> f64 {
+    pub(crate) fn exponential(&mut self, mean: f64) -> f64 {
         -mean * libm::log(1.0 - self.unit())
     }
 
     /// Positive and skewed, as run times are; `sigma` is the deviation of the logarithm.
     /// The normal deviate is of Box and Muller (A note on the generation of random normal deviates, 1958).
-    pub(super) fn log_normal(&mut self, mean: f64, sigma: f64) -> f64 {
+    pub(crate) fn log_normal(&mut self, mean: f64, sigma: f64) -> f64 {
         let radius = libm::sqrt(-2.0 * libm::log(1.0 - self.unit()));
         let normal = radius * libm::cos(TAU * self.unit());
         mean * libm::exp(sigma * normal - sigma * sigma / 2.0)

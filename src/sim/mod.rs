@@ -1,8 +1,11 @@
 //! Made-up farms, for benchmarks and tests: the same arguments give the same farm.
 
 mod chance;
+mod full_scale;
 mod scale;
 pub mod scenario;
 pub mod workload;
 
+pub(crate) use chance::Chance;
+pub use full_scale::FullScale;
 pub use scale::{farm_file, many_builders, worker};

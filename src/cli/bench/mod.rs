@@ -1,5 +1,6 @@
 //! `jacuzzi bench`: how fast we are, always beside a peer or a bound that is measured in the same run.
 
+mod dispatch;
 mod farm;
 mod reads;
 mod scale;
@@ -19,6 +20,7 @@ pub(super) struct Bench {
 
 #[derive(Debug, Subcommand)]
 enum Action {
+    Dispatch(dispatch::Dispatch),
     Reads(reads::Reads),
     Writes(writes::Writes),
     Scale(scale::Scale),
@@ -30,6 +32,7 @@ impl Bench {
         writeln!(out, "load before: {}", load.split(' ').take(3).collect::<Vec<_>>().join(" "))?;
         out.flush()?;
         match self.action {
+            Action::Dispatch(dispatch) => dispatch.run(out),
             Action::Reads(reads) => reads.run(out),
             Action::Writes(writes) => writes.run(out),
             Action::Scale(scale) => scale.run(out),
