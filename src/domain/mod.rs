@@ -12,6 +12,7 @@ mod farm;
 pub mod fleet;
 mod names;
 mod refusal;
+mod table;
 mod time;
 mod volatile;
 

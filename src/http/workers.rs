@@ -3,7 +3,7 @@
 use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse, web};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::App;
 use super::auth::Call;
@@ -13,7 +13,7 @@ use super::payload::{from_json, read_json};
 use super::problem::Problem;
 use super::strict::{Unique, Word};
 use super::{reason, target};
-use crate::domain::fleet::{Command, Duty, Worker, WorkerClass};
+use crate::domain::fleet::{Attributes, Command, Duty, Worker, WorkerClass};
 use crate::domain::{Author, BuilderName, Farm, PoolName, Timestamp, WorkerName};
 
 #[derive(Serialize)]
@@ -21,7 +21,7 @@ struct Shown {
     name: WorkerName,
     pool: PoolName,
     class: WorkerClass,
-    attributes: BTreeMap<String, String>,
+    attributes: Attributes,
     state: Duty,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     assigned: Option<ShownDuty>,
@@ -112,7 +112,7 @@ pub async fn put(request: HttpRequest, app: web::Data<App>, body: web::Payload) 
         None => pool_class(&app, pool.clone()).await?,
     };
     let is_new = show(&app, &name).await?.is_none();
-    let worker = Worker { pool, class, attributes: attributes.0 };
+    let worker = Worker { pool, class, attributes: Arc::new(attributes.0) };
     app.engine
         .submit(permit.command(Command::PutWorker {
             name: name.clone(),

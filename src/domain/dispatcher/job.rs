@@ -65,8 +65,8 @@ pub struct JobSpec {
     pub push: Option<Arc<str>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idempotency_key: Option<Arc<str>>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub inputs: Vec<Arc<str>>,
+    #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
+    pub inputs: Box<[Arc<str>]>,
     /// There is a payload, which is kept beside the journal.
     #[serde(default, skip_serializing_if = "is_default")]
     pub has_payload: bool,
@@ -110,6 +110,6 @@ impl NewJob {
     }
 }
 
-fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+pub(super) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }

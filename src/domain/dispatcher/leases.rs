@@ -3,10 +3,9 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use indexmap::IndexMap;
-
 use super::run::ClaimId;
 use super::state::Jobs;
+use crate::domain::table::Table;
 use crate::domain::time::Timestamp;
 
 /// How long a claim lives without a heartbeat.
@@ -15,7 +14,7 @@ pub const LEASE: Duration = Duration::from_secs(60);
 /// The leases of all running claims.
 #[derive(Debug, Clone, Default)]
 pub struct Leases {
-    ends: IndexMap<ClaimId, Timestamp>,
+    ends: Table<ClaimId, Timestamp>,
     order: BTreeSet<(Timestamp, ClaimId)>,
 }
 

@@ -17,6 +17,7 @@ mod matching;
 mod react;
 mod refusal;
 mod run;
+mod saved;
 mod state;
 mod submission;
 mod warm;

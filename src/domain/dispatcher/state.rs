@@ -2,9 +2,6 @@
 
 use std::sync::Arc;
 
-use indexmap::IndexMap;
-use serde::{Deserialize, Serialize};
-
 use super::health::Health;
 use super::idempotency::Keys;
 use super::job::{JobId, JobSpec};
@@ -12,34 +9,35 @@ use super::run::{Claim, ClaimId, Granted, Next, Run, RunResult, Running};
 use super::warm::Warm;
 use super::{Event, leases};
 use crate::domain::names::WorkerName;
+use crate::domain::table::{Spread, Table};
 use crate::domain::time::Timestamp;
 
 /// A session and the idempotency key of one of its claim calls.
-type ClaimKey = (Arc<str>, Arc<str>);
+pub(super) type ClaimKey = (Arc<str>, Arc<str>);
 
 /// The dispatcher's part of the farm.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-#[serde(default)]
+///
+/// How it is stored is said in `saved`.
+#[derive(Debug, Clone, Default)]
 pub struct Jobs {
-    last_job: JobId,
-    last_claim: ClaimId,
-    jobs: IndexMap<JobId, Job>,
-    claims: IndexMap<ClaimId, Running>,
-    busy: IndexMap<WorkerName, ClaimId>,
-    warm: Warm,
-    health: Health,
-    submissions: Keys<Arc<str>, JobId>,
-    claim_calls: Keys<ClaimKey, Arc<[Claim]>>,
+    pub(super) last_job: JobId,
+    pub(super) last_claim: ClaimId,
+    pub(super) jobs: Spread<JobId, Job>,
+    pub(super) claims: Table<ClaimId, Running>,
+    pub(super) busy: Table<WorkerName, ClaimId>,
+    pub(super) warm: Warm,
+    pub(super) health: Health,
+    pub(super) submissions: Keys<Arc<str>, JobId>,
+    pub(super) claim_calls: Keys<ClaimKey, Arc<[Claim]>>,
 }
 
 /// A job that has not ended.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Job {
     pub spec: Arc<JobSpec>,
     /// How often it has started.
     pub attempts: u32,
     /// The claim under which it runs; a job without one waits.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claim: Option<ClaimId>,
 }
 
@@ -50,7 +48,7 @@ impl Jobs {
     }
 
     /// All jobs that wait or run, in no order that means anything.
-    pub fn all(&self) -> impl ExactSizeIterator<Item = (JobId, &Job)> {
+    pub fn all(&self) -> impl Iterator<Item = (JobId, &Job)> {
         self.jobs.iter().map(|(id, job)| (*id, job))
     }
 
@@ -61,7 +59,7 @@ impl Jobs {
 
     /// The job was there, and is not any more.
     pub fn has_ended(&self, id: JobId) -> bool {
-        (JobId(1)..=self.last_job).contains(&id) && !self.jobs.contains_key(&id)
+        (JobId(1)..=self.last_job).contains(&id) && self.jobs.get(&id).is_none()
     }
 
     /// The job that was submitted last.
@@ -127,7 +125,7 @@ impl Jobs {
                     self.submit(submitted.id, &submitted.job, *time);
                 }
             }
-            Event::Cancelled { job, author: _, reason: _, time: _ } => drop(self.jobs.swap_remove(job)),
+            Event::Cancelled { job, author: _, reason: _, time: _ } => drop(self.jobs.remove(job)),
             Event::Claimed { offer: _, session, idempotency_key, claims, author: _, time } => {
                 for claim in claims {
                     self.start(claim, session, *time);
@@ -192,7 +190,7 @@ impl Jobs {
                     job.claim = None;
                 }
             }
-            Next::Ended | Next::GivenUp => drop(self.jobs.swap_remove(&run.job)),
+            Next::Ended | Next::GivenUp => drop(self.jobs.remove(&run.job)),
         }
     }
 }

@@ -14,6 +14,7 @@ use super::{Accepted, Event, Refusal, Reply, Submitted};
 use crate::domain::author::Author;
 use crate::domain::fleet::Fleet;
 use crate::domain::names::BuilderName;
+use crate::domain::table::Table;
 use crate::domain::time::Timestamp;
 
 pub(super) fn submit(
@@ -28,9 +29,7 @@ pub(super) fn submit(
         return Err(Refusal::TooManyJobs { given: new.len() });
     }
     let mut bad = Vec::new();
-    for (index, job) in new.iter().enumerate() {
-        check(fleet, board, index, job, &mut bad);
-    }
+    let lines: Vec<_> = new.iter().enumerate().map(|(index, job)| check(fleet, board, index, job, &mut bad)).collect();
     if !bad.is_empty() {
         return Err(Refusal::BadJobs(bad));
     }
@@ -41,7 +40,7 @@ pub(super) fn submit(
     let mut submitted: Vec<Submitted> = Vec::with_capacity(new.len());
     let mut in_this_call: BTreeMap<Arc<str>, usize> = BTreeMap::new();
     let mut id = jobs.last_job();
-    for job in new {
+    for (job, line) in new.into_iter().zip(lines) {
         if let Some(key) = &job.idempotency_key {
             if let Some(known) = jobs.submitted_under(key) {
                 let spec = jobs.job(known).map(|job| job.spec.clone());
@@ -57,7 +56,8 @@ pub(super) fn submit(
         }
         id = id.next();
         let clamped = job.submitted_at.is_some_and(|at| at > now);
-        let job = resolved(fleet, board, now, id, job);
+        let line = line.expect("a builder without a line is refused before");
+        let job = resolved(fleet, board, now, id, job, line);
         accepted.push(Accepted { id, spec: Some(job.job.clone()), known: false, clamped });
         submitted.push(job);
     }
@@ -66,22 +66,46 @@ pub(super) fn submit(
     Ok((events, Reply::Jobs(accepted)))
 }
 
-fn resolved(fleet: &Fleet, board: &mut Board, now: Timestamp, id: JobId, new: NewJob) -> Submitted {
-    let rule = board.rule(fleet, &new.builder).expect("a builder without a rule is refused before");
+/// Texts that came lately, so that jobs which say the same share it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Texts(Table<Arc<str>, ()>);
+
+/// With so many different ones on the books all are forgotten.
+const TEXTS: usize = 10_000;
+
+impl Texts {
+    fn shared(&mut self, text: Arc<str>) -> Arc<str> {
+        if self.0.len() >= TEXTS {
+            self.0.clear();
+        }
+        match self.0.get_key_value(&text) {
+            Some((known, ())) => known.clone(),
+            None => {
+                self.0.insert(text.clone(), ());
+                text
+            }
+        }
+    }
+}
+
+fn resolved(fleet: &Fleet, board: &mut Board, now: Timestamp, id: JobId, new: NewJob, line: usize) -> Submitted {
+    let (builder, rule) = board.builder(line);
     let definition = fleet.definition();
     let class = new.class.unwrap_or(definition.builders[rule].class);
     let priority = new.priority.unwrap_or_else(|| definition.priority_of(new.branch.as_deref(), &new.builder));
+    let builder = builder.clone();
+    let mut shared = |text: Option<Arc<str>>| text.map(|text| board.texts.shared(text));
     let spec = JobSpec {
+        builder,
         class,
         priority,
         submitted_at: new.submitted_at.map_or(now, |at| at.min(now)),
-        branch: new.branch,
-        project: new.project,
-        push: new.push,
+        branch: shared(new.branch),
+        project: shared(new.project),
+        push: shared(new.push),
         idempotency_key: new.idempotency_key,
-        inputs: new.inputs,
+        inputs: new.inputs.into(),
         has_payload: new.payload.is_some(),
-        builder: new.builder,
     };
     Submitted { id, job: Arc::new(spec), payload: new.payload }
 }
@@ -96,9 +120,11 @@ fn unmatched(fleet: &Fleet, builder: &BuilderName) -> String {
     }
 }
 
-fn check(fleet: &Fleet, board: &mut Board, index: usize, job: &NewJob, bad: &mut Vec<BadJob>) {
+/// Reports all that is wrong with a job; answers with the line of its builder.
+fn check(fleet: &Fleet, board: &mut Board, index: usize, job: &NewJob, bad: &mut Vec<BadJob>) -> Option<usize> {
     let mut report = |key, message| bad.push(BadJob { index, builder: job.builder.clone(), key, message });
-    if board.rule(fleet, &job.builder).is_none() {
+    let line = board.line(fleet, &job.builder);
+    if line.is_none() {
         report("builder", unmatched(fleet, &job.builder));
     }
     if let Some(priority) = job.priority
@@ -130,4 +156,5 @@ fn check(fleet: &Fleet, board: &mut Board, index: usize, job: &NewJob, bad: &mut
     {
         report("payload", format!("{} bytes; a payload has at most {MAX_PAYLOAD_BYTES}", payload.len()));
     }
+    line
 }

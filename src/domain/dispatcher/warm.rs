@@ -1,9 +1,9 @@
 //! Where a builder last succeeded: a worker that has run it lately has its checkout and caches.
 
-use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::names::{BuilderName, WorkerName};
+use crate::domain::table::Table;
 use crate::domain::time::Timestamp;
 
 /// So many workers are remembered for each builder; beyond them the one whose
@@ -11,11 +11,11 @@ use crate::domain::time::Timestamp;
 pub const MAX_WARM_WORKERS: usize = 1_000;
 
 /// The latest success of each builder on each worker.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Warm {
     /// By time of success, the latest last; of two at the same time the lesser name is last.
-    builders: IndexMap<BuilderName, Vec<(Timestamp, WorkerName)>>,
+    builders: Table<BuilderName, Vec<(Timestamp, WorkerName)>>,
 }
 
 impl Warm {

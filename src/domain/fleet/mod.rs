@@ -14,7 +14,7 @@ pub use definition::{
 };
 pub use diff::{Change, diff};
 pub use range::{BadRange, WorkerRange};
-pub use state::{Assigned, Duty, Fleet, Worker};
+pub use state::{Assigned, Attributes, Duty, Fleet, Worker};
 
 use super::author::Author;
 use super::names::{PoolName, WorkerName};

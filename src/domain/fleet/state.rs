@@ -1,6 +1,7 @@
 //! The fleet in force: the definition, opened up for look-ups, and the workers that came by the API.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use fancy_regex::Regex;
 use indexmap::IndexMap;
@@ -10,15 +11,19 @@ use super::Event;
 use super::definition::{BuilderRule, Definition, Problem, WorkerClass};
 use crate::domain::author::Author;
 use crate::domain::names::{BuilderName, PoolName, WorkerName};
+use crate::domain::table::Table;
 use crate::domain::time::Timestamp;
+
+/// What else is known of a worker. Many have the same, and share it.
+pub type Attributes = Arc<BTreeMap<String, String>>;
 
 /// What is known of one worker.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Worker {
     pub pool: PoolName,
     pub class: WorkerClass,
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub attributes: BTreeMap<String, String>,
+    #[serde(default, skip_serializing_if = "has_none")]
+    pub attributes: Attributes,
 }
 
 /// Whether a worker is to be given jobs.
@@ -54,7 +59,7 @@ pub struct Fleet {
     by_api: IndexMap<WorkerName, Worker>,
     /// Of workers that are not simply active.
     duties: BTreeMap<WorkerName, Assigned>,
-    workers: IndexMap<WorkerName, Worker>,
+    workers: Table<WorkerName, Worker>,
     rules: Vec<Regex>,
 }
 
@@ -144,20 +149,26 @@ impl Fleet {
     }
 }
 
+fn has_none(attributes: &Attributes) -> bool {
+    attributes.is_empty()
+}
+
 /// The workers that a definition names.
-fn workers_in(definition: &Definition) -> IndexMap<WorkerName, Worker> {
-    let mut workers = IndexMap::new();
+fn workers_in(definition: &Definition) -> Table<WorkerName, Worker> {
+    let mut workers = Table::default();
+    let none = Attributes::default();
     for pool in &definition.pools {
         for name in pool.workers.iter().flat_map(|range| range.names()) {
-            let worker = Worker { pool: pool.name.clone(), class: pool.class, attributes: BTreeMap::new() };
+            let worker = Worker { pool: pool.name.clone(), class: pool.class, attributes: none.clone() };
             workers.insert(name, worker);
         }
     }
     for entry in &definition.workers {
         let pool_class = definition.pools.iter().find(|pool| pool.name == entry.pool).map(|pool| pool.class);
         let class = entry.class.or(pool_class).unwrap_or(WorkerClass::Inhouse);
+        let attributes = Arc::new(entry.attributes.clone());
         for name in entry.name.names() {
-            let worker = Worker { pool: entry.pool.clone(), class, attributes: entry.attributes.clone() };
+            let worker = Worker { pool: entry.pool.clone(), class, attributes: attributes.clone() };
             workers.insert(name, worker);
         }
     }

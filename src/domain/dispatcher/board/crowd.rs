@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use indexmap::IndexMap;
 use slab::Slab;
 
 use super::offers::OfferId;
 use super::queues::QueueId;
+use crate::domain::fleet::Attributes;
 use crate::domain::names::{BuilderName, PoolName, WorkerName};
+use crate::domain::table::Table;
 
 pub type GroupId = usize;
 
@@ -28,7 +29,7 @@ pub type Cap = Option<OfferId>;
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Kind {
     pub pool: PoolName,
-    pub attributes: BTreeMap<String, String>,
+    pub attributes: Attributes,
     /// Those that have the worker; none for the pool's common workers.
     pub builders: Vec<BuilderName>,
 }
@@ -54,9 +55,9 @@ pub struct Cell {
 #[derive(Debug, Clone, Default)]
 pub struct Crowd {
     all: Slab<Group>,
-    by_kind: IndexMap<Kind, GroupId>,
+    by_kind: Table<Kind, GroupId>,
     /// Those of workers that no builder has.
-    common: IndexMap<PoolName, Vec<GroupId>>,
+    common: Table<PoolName, Vec<GroupId>>,
 }
 
 impl Crowd {

@@ -10,8 +10,6 @@ mod offers;
 mod queues;
 mod settle;
 
-use indexmap::IndexMap;
-
 pub(super) use assign::Assignment;
 pub use offers::{Offer, OfferId};
 pub use settle::Farm;
@@ -22,9 +20,11 @@ use super::key::Ageing;
 use super::leases::Leases;
 use super::run::Next;
 use super::state::Jobs;
+use super::submission::Texts;
 use crate::domain::allocator::{self, Allocations};
 use crate::domain::fleet::{self, Fleet};
 use crate::domain::names::{BuilderName, WorkerName};
+use crate::domain::table::Table;
 use crate::domain::time::Timestamp;
 use crowd::{Crowd, GroupId, Seat};
 use offers::Offers;
@@ -34,12 +34,13 @@ use queues::{Line, QueueId, Queues};
 #[derive(Debug, Clone, Default)]
 pub struct Board {
     pub(super) leases: Leases,
+    pub(super) texts: Texts,
     ageing: Ageing,
     /// By builder; an index into it stays good until all is built anew.
-    lines: IndexMap<BuilderName, Line>,
+    lines: Table<BuilderName, Line>,
     queues: Queues,
     /// Of every worker that has been offered; an index into it stays good, too.
-    seats: IndexMap<WorkerName, Seat>,
+    seats: Table<WorkerName, Seat>,
     crowd: Crowd,
     offers: Offers,
     stale: Stale,
@@ -90,16 +91,23 @@ impl Board {
         self.leases.of(claim)
     }
 
-    /// The first rule that matches the builder, as an index into those of the
-    /// farm file. Matching is slow, so it is done once.
-    pub(super) fn rule(&mut self, fleet: &Fleet, builder: &BuilderName) -> Option<usize> {
-        if let Some(line) = self.lines.get(builder) {
-            return Some(line.rule);
+    /// The index of the builder's line; `None` if no rule of the farm file
+    /// matches it. Matching is slow, so it is done once.
+    pub(super) fn line(&mut self, fleet: &Fleet, builder: &BuilderName) -> Option<usize> {
+        if let Some(at) = self.lines.get_index_of(builder) {
+            return Some(at);
         }
         let rule = fleet.rule_index(builder)?;
-        self.lines.insert(builder.clone(), Line::new(rule));
-        self.stale.lines.push(self.lines.len() - 1);
-        Some(rule)
+        let (at, _) = self.lines.insert_full(builder.clone(), Line::new(rule));
+        self.stale.lines.push(at);
+        Some(at)
+    }
+
+    /// The builder of a line, by a name that all its jobs share, and its rule
+    /// as an index into those of the farm file.
+    pub(super) fn builder(&self, line: usize) -> (&BuilderName, usize) {
+        let (builder, line) = self.lines.get_index(line).expect("the index of a line");
+        (builder, line.rule)
     }
 
     /// Notes what an event is about to change; call before it is applied.
@@ -176,10 +184,7 @@ impl Board {
             return;
         }
         // A job whose builder no rule matches any more waits for one that does.
-        if self.rule(fleet, &spec.builder).is_none() {
-            return;
-        }
-        let at = self.lines.get_index_of(&spec.builder).expect("a builder with a rule has a line");
+        let Some(at) = self.line(fleet, &spec.builder) else { return };
         self.queues.push(at, &mut self.lines[at], self.ageing.key(id, spec));
         self.stale.grown.push(at);
     }

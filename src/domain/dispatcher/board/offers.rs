@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use super::{Board, Seat};
 use crate::domain::author::Author;
 use crate::domain::dispatcher::run::Token;
 use crate::domain::names::WorkerName;
+use crate::domain::table::Table;
 
 /// The number of a claim call; it means nothing after a restart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -39,7 +39,7 @@ impl Offer {
 /// The offers that have not been answered, by age.
 #[derive(Debug, Clone, Default)]
 pub struct Offers {
-    open: IndexMap<OfferId, Offer>,
+    open: Table<OfferId, Offer>,
     /// Those that end with the next decision.
     brief: Vec<OfferId>,
 }

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use indexmap::IndexMap;
 use slab::Slab;
 
 use super::crowd::GroupId;
 use crate::domain::dispatcher::key::Key;
 use crate::domain::names::{PoolName, WorkerName};
+use crate::domain::table::Table;
 
 pub type QueueId = usize;
 
@@ -58,9 +58,9 @@ impl Queue {
 #[derive(Debug, Clone, Default)]
 pub struct Queues {
     all: Slab<Queue>,
-    by_eligibility: IndexMap<Eligibility, QueueId>,
+    by_eligibility: Table<Eligibility, QueueId>,
     /// Those for workers that no builder has.
-    open: IndexMap<PoolName, Vec<QueueId>>,
+    open: Table<PoolName, Vec<QueueId>>,
 }
 
 impl Queues {
@@ -96,7 +96,7 @@ impl Queues {
     }
 
     /// Takes the most important job out of a queue.
-    pub fn pop(&mut self, id: QueueId, lines: &mut IndexMap<super::BuilderName, Line>) -> Option<(Key, usize)> {
+    pub fn pop(&mut self, id: QueueId, lines: &mut Table<super::BuilderName, Line>) -> Option<(Key, usize)> {
         let (key, at) = self.all[id].heads.pop_first()?;
         let line = &mut lines[at];
         line.jobs.pop_first();

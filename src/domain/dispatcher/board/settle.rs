@@ -8,7 +8,7 @@ use super::{Board, Fresh, GroupId, QueueId, Stale};
 use crate::domain::allocator::Allocations;
 use crate::domain::dispatcher::key::Ageing;
 use crate::domain::dispatcher::state::Jobs;
-use crate::domain::fleet::Fleet;
+use crate::domain::fleet::{Attributes, Fleet};
 use crate::domain::names::WorkerName;
 
 /// What the board has to agree with.
@@ -157,19 +157,20 @@ impl Board {
 
     fn wake_or_rest(&mut self, farm: Farm<'_>, at: usize) {
         let (worker, seat) = self.seats.get_index_mut(at).expect("the index of a seat");
+        let Some((id, offer)) = seat.offer.and_then(|id| Some((id, self.offers.get(id)?))) else {
+            return self.crowd.rouse(worker, seat);
+        };
         let can_work = seat.group.is_some()
             && farm.jobs.claim_of(worker).is_none()
             && farm.fleet.assigned(worker).is_none()
             && farm.jobs.health().quarantined_until(worker).is_none();
-        match seat.offer.and_then(|id| Some((id, self.offers.get(id)?))) {
-            Some((id, offer)) if can_work => {
-                if seat.idle.is_none() {
-                    self.crowd.rest(worker, at, seat, offer.is_capped().then_some(id));
-                }
-                self.fresh.groups.extend(seat.group);
-            }
-            _ => self.crowd.rouse(worker, seat),
+        if !can_work {
+            return self.crowd.rouse(worker, seat);
         }
+        if seat.idle.is_none() {
+            self.crowd.rest(worker, at, seat, offer.is_capped().then_some(id));
+        }
+        self.fresh.groups.extend(seat.group);
     }
 }
 
@@ -183,6 +184,6 @@ fn eligibility(farm: Farm<'_>, builder: &super::BuilderName, line: &Line) -> Eli
 }
 
 /// The worker has every attribute that is required.
-fn satisfies(attributes: &BTreeMap<String, String>, requires: &BTreeMap<String, String>) -> bool {
+fn satisfies(attributes: &Attributes, requires: &BTreeMap<String, String>) -> bool {
     requires.iter().all(|(key, value)| attributes.get(key) == Some(value))
 }
