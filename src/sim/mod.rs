@@ -1,6 +1,7 @@
 //! Made-up farms, for benchmarks and tests: the same arguments give the same farm.
 
 mod chance;
+pub mod faults;
 mod full_scale;
 mod scale;
 pub mod scenario;

@@ -1,5 +1,6 @@
 //! `jacuzzi simulate`: farms that are not there, to try ours on.
 
+mod faults;
 mod scenario;
 mod workload;
 
@@ -18,6 +19,7 @@ pub(super) struct Simulate {
 
 #[derive(Debug, Subcommand)]
 enum Action {
+    Faults(faults::Faults),
     Scenario(scenario::Scenario),
     Workload(workload::Workload),
 }
@@ -25,6 +27,7 @@ enum Action {
 impl Simulate {
     pub(super) fn run(self, globals: &Globals, out: &mut dyn Write) -> anyhow::Result<()> {
         match self.action {
+            Action::Faults(faults) => faults.run(globals, out),
             Action::Scenario(scenario) => scenario.run(out),
             Action::Workload(workload) => workload.run(globals, out),
         }
