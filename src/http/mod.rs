@@ -17,32 +17,27 @@ mod problem;
 mod reason;
 mod request_log;
 mod routes;
+mod server;
 mod strict;
 mod target;
 mod tokens;
+mod wire;
 mod workers;
 
-use std::net::TcpListener;
 use std::sync::Arc;
 
-use actix_web::dev::Server;
-use actix_web::http::KeepAlive;
-use actix_web::{App as ActixApp, HttpServer, web};
-use rustls::ServerConfig;
 use tokio::sync::watch;
 
 pub use auth::{hash, new_token};
 pub use limits::Limits;
 pub use metrics::Metrics;
+pub use server::server;
 
-use request_log::RequestIds;
-
-use crate::config;
 use crate::daemons::FarmFileDaemon;
 use crate::domain::Farm;
 use crate::engine::Engine;
 use crate::engine::views::Views;
-use crate::ports::{Clock, Fault, Records};
+use crate::ports::{Clock, Records};
 
 /// Everything that a handler may use.
 pub struct App {
@@ -59,39 +54,4 @@ pub struct App {
     pub max_import_bytes: u64,
     /// True once the server stops; long polls and streams end then.
     pub stopping: watch::Receiver<bool>,
-}
-
-/// The server on a bound socket, ready to be awaited; with `tls` it speaks nothing else.
-pub fn server(
-    listener: TcpListener,
-    settings: &config::Server,
-    tls: Option<ServerConfig>,
-    app: web::Data<App>,
-) -> Result<Server, Fault> {
-    let ids = web::Data::new(RequestIds::new()?);
-    let methods = openapi::methods();
-    let server = HttpServer::new(move || {
-        ActixApp::new()
-            .app_data(app.clone())
-            .app_data(ids.clone())
-            .configure(|config| routes::configure(config, &methods))
-    });
-    let workers = match settings.workers {
-        0 => std::thread::available_parallelism()?.get(),
-        some => some,
-    };
-    let keep_alive = if settings.keep_alive.is_zero() { KeepAlive::Disabled } else { settings.keep_alive.into() };
-    let server = server
-        .workers(workers)
-        // Ours is of all workers together, theirs of each.
-        .max_connections(settings.max_connections.div_ceil(workers))
-        .keep_alive(keep_alive)
-        .client_request_timeout(settings.request_timeout)
-        .shutdown_timeout(settings.stop_timeout.as_secs())
-        .disable_signals();
-    let server = match tls {
-        Some(tls) => server.listen_rustls_0_23(listener, tls)?,
-        None => server.listen(listener)?,
-    };
-    Ok(server.run())
 }

@@ -163,8 +163,8 @@ fn what_is_not_http_is_refused_and_harms_nobody() {
         "PUT /v1/allocations HTTP/1.1\r\nHost: x\r\nContent-Length: many\r\n\r\n",
         "PUT /v1/allocations HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
         "PUT /v1/allocations HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n",
-        "GET /v1/builders HTTP/1.1\r\n\r\n",
-        "GET / / / HTTP/1.1\r\nHost: x\r\n\r\n",
+        "PUT /v1/builders HTTP/1.1\r\n\r\n",
+        "PUT / / / HTTP/1.1\r\nHost: x\r\n\r\n",
         "tea\r\n\r\n",
     ] {
         let mut connection = server.connect();
