@@ -284,27 +284,18 @@ impl Told {
 mod tests {
     use super::*;
 
-    /// Half of the seeds; for more, `jacuzzi simulate faults`.
-    fn every_promise_holds(first: u64) {
-        let seeds = 500;
+    /// A few seeds, without optimisation; `tests/run simulate` plays many.
+    #[test]
+    fn every_promise_holds() {
+        let seeds = 60;
         let mut sum = Report::default();
-        for seed in first..first + seeds {
+        for seed in 0..seeds {
             sum += run(seed).unwrap_or_else(|broken| panic!("{broken}"));
         }
         // The trouble was really there.
         assert_eq!(sum.jobs, seeds * JOBS_EACH * MASTERS as u64);
         assert!(sum.runs > sum.jobs && sum.crashes > seeds && sum.leases_lost > seeds && sum.lost_messages > seeds);
         assert!(sum.clock_jumps > 0);
-    }
-
-    #[test]
-    fn every_promise_holds_under_500_seeds() {
-        every_promise_holds(0);
-    }
-
-    #[test]
-    fn every_promise_holds_under_500_more_seeds() {
-        every_promise_holds(500);
     }
 
     #[test]
