@@ -3,6 +3,7 @@
 mod bad_input;
 mod cancelling;
 mod claiming;
+mod command_line;
 mod fencing;
 mod floor;
 mod idempotency;
