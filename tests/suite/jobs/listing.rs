@@ -76,3 +76,30 @@ fn pages_fit_together_while_jobs_come_and_go() {
     let rest = page(&floor, &format!("limit=1000&after={}", next.unwrap())).0;
     assert_eq!(rest, [&all[10..], &[last]].concat());
 }
+
+/// A record of ten thousand jobs is large, so a page of such has fewer of them.
+#[test]
+fn the_audit_log_can_be_read_behind_thousands_of_jobs_and_claims() {
+    let floor = floor();
+    let many = Value::from(vec![json!({"builder": "linux a", "branch": "x".repeat(500)}); 10_000]);
+    for _ in 0..8 {
+        floor.submit(&many);
+    }
+    let pages = |limit: usize| {
+        let (mut entries, mut before, mut shortest) = (Vec::new(), String::new(), limit);
+        loop {
+            let page = floor.look(&format!("/v1/audit?limit={limit}{before}"));
+            let listed = page["entries"].as_array().unwrap().clone();
+            shortest = shortest.min(listed.len());
+            entries.extend(listed);
+            let Some(next) = page["next_before"].as_u64() else { return (entries, shortest) };
+            before = format!("&before={next}");
+        }
+    };
+    let (entries, shortest) = pages(8);
+    assert!((1..8).contains(&shortest), "{shortest}");
+    assert_eq!(entries.len(), 10);
+    assert_eq!(entries[0]["target"], json!("jobs 70001 to 80000"));
+    assert_eq!(entries[9]["action"], json!("farm.define"));
+    assert_eq!(pages(1000).0, entries);
+}
