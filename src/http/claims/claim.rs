@@ -9,7 +9,8 @@ use serde_json::value::RawValue;
 
 use super::waiters::Waiter;
 use crate::domain::dispatcher::{ClaimId, Command, Granted, JobId, MAX_TEXT_BYTES, Offer, Reply, Token};
-use crate::domain::{self, Timestamp, WorkerName};
+use crate::domain::{self, Refusal, Timestamp, WorkerName};
+use crate::engine::SubmitError;
 use crate::http::App;
 use crate::http::auth::{Call, Permit};
 use crate::http::ids::as_text;
@@ -80,7 +81,7 @@ pub async fn claim(request: HttpRequest, app: web::Data<App>, body: web::Payload
             waiter.is_answered();
             Some(claims)
         }
-        domain::Reply::Dispatcher(_) | domain::Reply::Events => wait_for_claims(&app, &mut waiter, wait).await,
+        domain::Reply::Dispatcher(_) | domain::Reply::Events => wait_for_claims(&app, &mut waiter, wait).await?,
     };
     match claims {
         Some(claims) => Ok(HttpResponse::Ok().json(Answer { claims: shown(&app, claims).await? })),
@@ -118,17 +119,21 @@ fn offer(body: Body, permit: &Permit) -> Result<Offer, Fault> {
 }
 
 /// The claims of an offer that was made; `None` when there are none in time, or the server stops.
-async fn wait_for_claims(app: &App, waiter: &mut Waiter, wait: Duration) -> Option<Vec<Granted>> {
+async fn wait_for_claims(
+    app: &App,
+    waiter: &mut Waiter,
+    wait: Duration,
+) -> Result<Option<Vec<Granted>>, SubmitError<Refusal>> {
     if wait.is_zero() {
         // It was decided, and what came of it published, before it was answered.
         waiter.is_answered();
-        return waiter.claims.try_recv().ok();
+        return Ok(waiter.claims.try_recv().ok());
     }
     let mut stopping = app.stopping.clone();
     tokio::select! {
         claims = &mut waiter.claims => {
             waiter.is_answered();
-            claims.ok()
+            Ok(claims.ok())
         }
         () = tokio::time::sleep(wait) => waiter.withdraw().await,
         _ = stopping.wait_for(|stopping| *stopping) => waiter.withdraw().await,

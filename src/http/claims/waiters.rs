@@ -8,8 +8,8 @@ use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
 use crate::domain::dispatcher::{self, Command, Granted, OfferId};
-use crate::domain::{Event, Farm};
-use crate::engine::{Engine, Publish};
+use crate::domain::{Event, Farm, Refusal};
+use crate::engine::{Engine, Publish, SubmitError};
 
 /// Who waits for which offer. Clones share it.
 ///
@@ -56,11 +56,13 @@ impl Waiter {
     }
 
     /// Withdraws the offer; gives the claims that were made of it before.
-    pub async fn withdraw(&mut self) -> Option<Vec<Granted>> {
-        // When writes have stopped, no claim will be made of it either.
-        self.engine.submit(Command::Withdraw { offer: self.id }.into()).await.ok();
+    pub async fn withdraw(&mut self) -> Result<Option<Vec<Granted>>, SubmitError<Refusal>> {
+        let withdrawn = self.engine.submit(Command::Withdraw { offer: self.id }.into()).await;
         self.is_answered();
-        self.claims.try_recv().ok()
+        match self.claims.try_recv() {
+            Ok(claims) => Ok(Some(claims)),
+            Err(_) => withdrawn.map(|_| None),
+        }
     }
 }
 
