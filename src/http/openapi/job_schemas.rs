@@ -252,7 +252,7 @@ pub struct PutBack {
 /// Workers that are idle, and how many jobs are wanted for them.
 #[derive(ToSchema)]
 #[serde(deny_unknown_fields)]
-#[schema(example = json!({"workers": ["bld-linux64-spot-024", "bld-linux64-spot-301"], "wait": 30}))]
+#[schema(example = json!({"workers": ["bld-linux64-spot-024", "bld-linux64-spot-301"], "max": 1}))]
 pub struct Offer {
     #[schema(min_items = 1, max_items = 10_000)]
     workers: BTreeSet<Name>,

@@ -30,7 +30,7 @@ fn each_role_may_do_its_own() {
             let response = floor.server.request(method, target, &[&bearer(&token)], body.as_bytes());
             match (may.contains(&role), response.status) {
                 (true, status) => {
-                    assert!((200..300).contains(&status) || status == 409, "{role} {target}: {response:?}")
+                    assert!((200..300).contains(&status) || status == 409, "{role} {target}: {response:?}");
                 }
                 // The claim has ended by then, which is told to those who may ask.
                 (false, 409) if *target == finish => {}
@@ -41,8 +41,7 @@ fn each_role_may_do_its_own() {
     for (method, target, body, _) in &calls {
         let response = floor.server.request(method, target, &[], body.as_bytes());
         assert_problem(&response, 401, "unauthorized", target);
-        let foreign = ["Host: evil.example", "Origin: http://evil.example"];
-        let response = floor.server.request(method, target, &foreign[1..], body.as_bytes());
+        let response = floor.server.request(method, target, &["Origin: http://evil.example"], body.as_bytes());
         assert_problem(&response, 403, "foreign_origin", target);
     }
     for target in ["/v1/jobs", "/v1/jobs/1", "/v1/pools", "/v1/workers/w1"] {
