@@ -47,7 +47,8 @@ pub trait Journal: Send {
 
 /// The journal as others read it, beside the writer and at any time.
 pub trait Records: Send + Sync {
-    /// The newest records before `before` (or of all), newest first, at most `limit`.
+    /// The newest records before `before` (or of all), newest first, at most
+    /// `limit`; fewer, but at least one, where they are large.
     fn newest(&self, before: Option<u64>, limit: usize) -> Result<Vec<Record>, Fault>;
 }
 

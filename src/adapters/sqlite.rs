@@ -20,6 +20,10 @@ const FORMAT: i32 = 1;
 /// the tidier normally does it before, on another thread.
 const LOG_PAGES_AT_MOST: u32 = 16_000;
 
+/// So many bytes of records are handed to a reader at once, but for the last one of them:
+/// the submission of ten thousand jobs is a record of some megabytes.
+const MAX_BYTES_READ: usize = 16 << 20;
+
 /// How long to wait for another process that holds the file, such as a backup.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -186,11 +190,16 @@ impl Records for SqliteRecords {
         let before = before.and_then(|seq| i64::try_from(seq).ok()).unwrap_or(i64::MAX);
         let read = || -> rusqlite::Result<Vec<Record>> {
             let mut statement = journal.connection.prepare(sql)?;
-            let rows = statement.query_map(params![before, limit], |row| {
-                let time = Timestamp::from_unix_micros(row.get(1)?);
-                Ok(Record { seq: row.get(0)?, time, body: row.get(2)?, beside: Vec::new() })
-            })?;
-            rows.collect()
+            let mut rows = statement.query(params![before, limit])?;
+            let (mut records, mut bytes) = (Vec::new(), 0);
+            while bytes < MAX_BYTES_READ
+                && let Some(row) = rows.next()?
+            {
+                let (time, body) = (Timestamp::from_unix_micros(row.get(1)?), row.get::<_, String>(2)?);
+                bytes += body.len();
+                records.push(Record { seq: row.get(0)?, time, body, beside: Vec::new() });
+            }
+            Ok(records)
         };
         read().map_err(|error| explain(&self.path, error))
     }

@@ -20,10 +20,12 @@ mod generations;
 mod get;
 mod globals;
 mod import;
+mod job;
 mod journal;
 mod offer;
 mod openapi;
 mod print;
+mod queue;
 mod rollback;
 mod serve;
 mod set;
@@ -66,6 +68,8 @@ enum Command {
     Import(import::Import),
     Export(export::Export),
     Worker(worker::Worker),
+    Queue(queue::Queue),
+    Job(job::Job),
     Token(token::Token),
     Audit(audit::Audit),
     Config(config::Config),
@@ -98,6 +102,8 @@ impl Cli {
             Command::Import(import) => import.run(globals, out),
             Command::Export(export) => export.run(globals, out),
             Command::Worker(worker) => worker.run(globals, out),
+            Command::Queue(queue) => queue.run(globals, out),
+            Command::Job(job) => job.run(globals, out),
             Command::Token(token) => token.run(globals, out),
             Command::Audit(audit) => audit.run(globals, out),
             Command::Config(config) => config.run(globals, out),

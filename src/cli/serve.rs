@@ -24,13 +24,13 @@ use crate::adapters::history_file;
 use crate::adapters::sqlite::SqliteRecords;
 use crate::adapters::tls;
 use crate::config::{FarmFile, Settings};
-use crate::daemons::FarmFileDaemon;
+use crate::daemons::{FarmFileDaemon, Ticker};
 use crate::domain::access::{self, Role};
 use crate::domain::allocator::{self, Generation};
 use crate::domain::{Author, Farm, TokenName, fleet};
 use crate::engine::views::{Publisher, Views};
 use crate::engine::{Engine, Parts, Threads, recover};
-use crate::http::{self, App};
+use crate::http::{self, Activity, App, Waiters};
 use crate::ports::{Clock, Fault};
 use crate::telemetry;
 
@@ -59,6 +59,8 @@ struct Running {
     engine: Engine<Farm>,
     threads: Threads<Farm>,
     views: Views,
+    waiters: Waiters,
+    activity: Activity,
     data: DataFolder,
 }
 
@@ -80,6 +82,8 @@ impl Serve {
         rt::System::new().block_on(async move {
             prepare(&running, farm_file, import.as_deref()).await?;
             let (stop, stopping) = watch::channel(false);
+            let ticker =
+                Ticker { engine: running.engine.clone(), clock: Arc::new(SystemClock), stopping: stopping.clone() };
             let app = Data::new(self.app(&settings, &running, stopping)?);
             let server = http::server(listener, &settings.server, tls, app.clone())?;
             // Before anybody is told that the server is there: a signal may follow at once.
@@ -88,9 +92,11 @@ impl Serve {
             out.flush()?;
             say(hints(&running, &url, begun));
             let handle = server.handle();
+            let ticker = rt::spawn(ticker.run());
             rt::spawn(signals.obey(app, stop, handle));
             server.await?;
-            let Running { engine, threads, views: _, data } = running;
+            ticker.await?;
+            let Running { engine, threads, views: _, waiters: _, activity: _, data } = running;
             drop(engine);
             tracing::info!("no requests are left; taking a last snapshot");
             threads.stop()?;
@@ -109,18 +115,26 @@ impl Serve {
     fn app(&self, settings: &Settings, running: &Running, stopping: watch::Receiver<bool>) -> anyhow::Result<App> {
         let farm = self.farm.clone();
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let records = Arc::new(SqliteRecords::new(journal_path(running.data.path())));
         Ok(App {
             engine: running.engine.clone(),
             views: running.views.clone(),
             clock: clock.clone(),
-            records: Arc::new(SqliteRecords::new(journal_path(running.data.path()))),
+            records: records.clone(),
+            payloads: records,
+            waiters: running.waiters.clone(),
+            activity: running.activity.clone(),
             farm_file: FarmFileDaemon {
                 engine: running.engine.clone(),
                 clock,
                 read: Arc::new(move || Ok(FarmFile::read(&farm)?.definition)),
             },
             limits: http::Limits::new(&settings.limits),
-            metrics: http::Metrics::new(running.engine.stats().clone(), running.views.clone()),
+            metrics: http::Metrics::new(
+                running.engine.stats().clone(),
+                running.views.clone(),
+                running.activity.clone(),
+            ),
             hosts: settings.server.hosts.clone(),
             max_body_bytes: settings.server.max_body_bytes,
             max_import_bytes: settings.server.max_import_bytes,
@@ -136,16 +150,17 @@ fn start_engine(settings: &Settings) -> Result<Running, Fault> {
     let recovered = recover::<Farm>(&mut journal, &snapshots)
         .with_context(|| format!("cannot start from the data folder {}", data.path().display()))?;
     let (publisher, views) = Publisher::start(&journal.epoch()?, &recovered.state)?;
+    let (waiters, activity) = (Waiters::default(), Activity::of(&recovered.state));
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let (engine, threads) = Engine::start(Parts {
         recovered,
         journal: Box::new(journal),
         snapshots: Box::new(snapshots),
         clock,
-        publisher,
+        publisher: (waiters.clone(), publisher, activity.clone()),
         snapshot_every: settings.data.snapshot_every,
     })?;
-    Ok(Running { engine, threads, views, data })
+    Ok(Running { engine, threads, views, waiters, activity, data })
 }
 
 /// Puts the farm file in force, and imports a history into an empty folder.

@@ -75,6 +75,8 @@ pub struct Limits {
     pub reads_per_second: u32,
     /// By token or address.
     pub writes_per_second: u32,
+    /// By token; of what masters do all the time.
+    pub job_calls_per_second: u32,
     /// Long polls and event streams open at once, of all clients.
     pub streams: usize,
 }
@@ -182,6 +184,7 @@ fn limits(limits: &mut Table) -> Limits {
     Limits {
         reads_per_second: number(limits, "reads_per_second", 1, 1_000_000),
         writes_per_second: number(limits, "writes_per_second", 1, 1_000_000),
+        job_calls_per_second: number(limits, "job_calls_per_second", 1, 1_000_000),
         streams: number(limits, "streams", 1, 1_000_000),
     }
 }

@@ -49,6 +49,15 @@ pub trait Publish<M: Machine>: Send + 'static {
     fn publish(&mut self, state: &M, events: &[&M::Event]);
 }
 
+/// Several are told one after the other.
+impl<M: Machine, A: Publish<M>, B: Publish<M>, C: Publish<M>> Publish<M> for (A, B, C) {
+    fn publish(&mut self, state: &M, events: &[&M::Event]) {
+        self.0.publish(state, events);
+        self.1.publish(state, events);
+        self.2.publish(state, events);
+    }
+}
+
 impl Machine for Farm {
     type Command = Command;
     type Event = Event;

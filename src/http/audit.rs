@@ -39,11 +39,9 @@ pub async fn audit(request: HttpRequest, app: web::Data<App>) -> Result<HttpResp
 }
 
 fn page(records: &Arc<dyn Records>, before: Option<u64>, limit: usize) -> Result<Page, Fault> {
-    // One more than asked for tells whether there is another page.
-    let mut found = records.newest(before, limit + 1)?;
-    let more = found.len() > limit;
-    found.truncate(limit);
-    let next_before = found.last().filter(|_| more).map(|record| record.seq);
+    let found = records.newest(before, limit)?;
+    // Records have no gaps: there is a page behind any but the first record.
+    let next_before = found.last().map(|record| record.seq).filter(|seq| *seq > 1);
     let line = |record| {
         let entry = decode::<Event>(&record)?.audit();
         Ok(Line { seq: record.seq, time: record.time, entry })

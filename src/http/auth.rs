@@ -20,16 +20,24 @@ pub enum Call {
     ManageWorkers,
     ManageTokens,
     ReadAudit,
+    /// Submit and cancel.
+    ManageJobs,
+    RequeueJobs,
+    /// Claim, and all that is done with a claim.
+    ClaimJobs,
 }
 
 /// Which roles may make which call.
-const TABLE: [(Call, &[Role]); 6] = [
+const TABLE: [(Call, &[Role]); 9] = [
     (Call::WriteAllocations, &[Role::Operator]),
     (Call::Import, &[Role::Operator]),
     (Call::ReloadFarm, &[Role::Operator]),
     (Call::ManageWorkers, &[Role::Operator]),
     (Call::ManageTokens, &[Role::Operator]),
     (Call::ReadAudit, &[Role::Operator]),
+    (Call::ManageJobs, &[Role::Master, Role::Operator]),
+    (Call::RequeueJobs, &[Role::Operator]),
+    (Call::ClaimJobs, &[Role::Worker, Role::Master, Role::Operator]),
 ];
 
 /// The holder of a token.

@@ -3,6 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 use std::num::NonZeroU32;
 use std::sync::Arc;
+use std::time::Duration;
 
 use actix_web::HttpRequest;
 use actix_web::http::StatusCode;
@@ -14,6 +15,9 @@ use super::auth::caller;
 use super::problem::Problem;
 use crate::config;
 use crate::domain::TokenName;
+
+/// The longest long poll.
+pub const MAX_WAIT: Duration = Duration::from_secs(60);
 
 /// With so many clients on the books, those that have been quiet are forgotten.
 const SWEEP_EVERY: usize = 4096;
@@ -28,6 +32,7 @@ enum Client {
 pub struct Limits {
     reads: DefaultKeyedRateLimiter<Client>,
     writes: DefaultKeyedRateLimiter<Client>,
+    job_calls: DefaultKeyedRateLimiter<Client>,
     streams: Arc<Semaphore>,
 }
 
@@ -40,6 +45,7 @@ impl Limits {
         Self {
             reads: by_client(limits.reads_per_second),
             writes: by_client(limits.writes_per_second),
+            job_calls: by_client(limits.job_calls_per_second),
             streams: Arc::new(Semaphore::new(limits.streams.min(Semaphore::MAX_PERMITS))),
         }
     }
@@ -61,6 +67,15 @@ impl App {
 
     pub fn admit_write(&self, request: &HttpRequest) -> Result<(), Problem> {
         self.admit(&self.limits.writes, request, "limits.writes_per_second")
+    }
+
+    /// For what masters do all the time: submissions, claims and what follows from
+    /// them. Who has no token is no master, and is held to what all writes are.
+    pub fn admit_job_call(&self, request: &HttpRequest) -> Result<(), Problem> {
+        match caller(request, self.views.current().access()) {
+            Ok(_) => self.admit(&self.limits.job_calls, request, "limits.job_calls_per_second"),
+            Err(_) => self.admit_write(request),
+        }
     }
 
     fn admit(

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::App;
+use super::activity::Activity;
 use super::problem::Problem;
 use crate::engine::Stats;
 use crate::engine::views::Views;
@@ -51,13 +52,16 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    pub fn new(stats: Arc<Stats>, views: Views) -> Self {
+    pub fn new(stats: Arc<Stats>, views: Views, activity: Activity) -> Self {
         let mut registry = Registry::with_prefix("jacuzzi");
         let family = Family::<ReadLabels, Counter>::default();
         registry.register("reads", "Reads of allocations, by what was read and the status", family.clone());
         let reads = Read::ALL
             .map(|(_, read)| STATUSES.map(|status| family.get_or_create(&ReadLabels { read, status }).clone()));
-        registry.register_collector(Box::new(EngineNumbers { stats, views }));
+        registry.register("claims", "Jobs given to workers by this run", activity.claims().clone());
+        let help = "Runs that ended, by result; lost: the lease ran out, or the worker was offered again";
+        registry.register("runs_ended", help, activity.ended().clone());
+        registry.register_collector(Box::new(EngineNumbers { stats, views, activity }));
         Self { registry, reads }
     }
 
@@ -80,6 +84,7 @@ pub async fn metrics(app: web::Data<App>) -> Result<HttpResponse, Problem> {
 struct EngineNumbers {
     stats: Arc<Stats>,
     views: Views,
+    activity: Activity,
 }
 
 impl Collector for EngineNumbers {
@@ -89,6 +94,8 @@ impl Collector for EngineNumbers {
             ("generation", "The generation in force", view.generation().0),
             ("allocated_builders", "Builders with an allocation", view.builder_count() as u64),
             ("allocated_machines", "Machines in at least one allocation", view.worker_count() as u64),
+            ("pending_jobs", "Jobs that wait", self.activity.pending()),
+            ("running_claims", "Claims whose lease lives", self.activity.running()),
             ("journal_last_record", "The last durable journal record", self.stats.last_seq.load(Ordering::Acquire)),
             (
                 "snapshot_record",

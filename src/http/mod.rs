@@ -1,11 +1,15 @@
 //! The HTTP server: what is shared by all requests, and which path leads where.
 
+mod activity;
 pub mod allocations;
 mod audit;
 mod auth;
+mod claims;
 mod farm;
 mod guard;
 mod health;
+mod ids;
+mod jobs;
 mod limits;
 mod metrics;
 mod negotiate;
@@ -13,6 +17,7 @@ pub mod openapi;
 mod paging;
 mod parameters;
 mod payload;
+mod pools;
 mod problem;
 mod reason;
 mod request_log;
@@ -28,7 +33,9 @@ use std::sync::Arc;
 
 use tokio::sync::watch;
 
+pub use activity::Activity;
 pub use auth::{hash, new_token};
+pub use claims::Waiters;
 pub use limits::Limits;
 pub use metrics::Metrics;
 pub use server::server;
@@ -37,7 +44,7 @@ use crate::daemons::FarmFileDaemon;
 use crate::domain::Farm;
 use crate::engine::Engine;
 use crate::engine::views::Views;
-use crate::ports::{Clock, Records};
+use crate::ports::{Clock, Payloads, Records};
 
 /// Everything that a handler may use.
 pub struct App {
@@ -45,6 +52,9 @@ pub struct App {
     pub views: Views,
     pub clock: Arc<dyn Clock>,
     pub records: Arc<dyn Records>,
+    pub payloads: Arc<dyn Payloads>,
+    pub waiters: Waiters,
+    pub activity: Activity,
     pub farm_file: FarmFileDaemon,
     pub limits: Limits,
     pub metrics: Metrics,

@@ -1,6 +1,5 @@
 //! Request bodies, up to a limit.
 
-use std::fmt::Display;
 use std::future::ready;
 use std::time::Duration;
 
@@ -8,6 +7,7 @@ use actix_web::http::StatusCode;
 use actix_web::web;
 use bytes::{Bytes, BytesMut};
 use futures_util::StreamExt;
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::problem::Problem;
@@ -59,13 +59,17 @@ async fn collect(mut payload: web::Payload, limit: u64) -> Result<Payload, Probl
 
 /// Reads a JSON body, which is an object; what it says is wrong names the place.
 pub fn from_json<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> {
-    let malformed =
-        |error: &dyn Display| Problem::bad_request("malformed", format!("the body is not as it should be: {error}"));
+    from_object(body)
+        .map_err(|error| Problem::bad_request("malformed", format!("the body is not as it should be: {error}")))
+}
+
+/// Reads a JSON object, or says what is wrong and where.
+pub fn from_object<'a, T: Deserialize<'a>>(json: &'a [u8]) -> Result<T, String> {
     // A list of the right values, in order, would be read as the object.
-    if body.trim_ascii_start().first() == Some(&b'[') {
-        return Err(malformed(&"a JSON object is expected, not a list"));
+    if json.trim_ascii_start().first() == Some(&b'[') {
+        return Err("a JSON object is expected, not a list".to_owned());
     }
-    serde_json::from_slice(body).map_err(|error| malformed(&error))
+    serde_json::from_slice(json).map_err(|error| error.to_string())
 }
 
 /// A parsed body, or what is only told after who is calling has been checked,

@@ -41,6 +41,22 @@ impl RequestIds {
 
 /// Gives the request an id, which the answer and all that is logged meanwhile carry.
 pub async fn logged<B: MessageBody>(request: ServiceRequest, next: Next<B>) -> Result<ServiceResponse<B>, Error> {
+    answer(request, next, false).await
+}
+
+/// The same for requests that come by the thousand.
+pub async fn logged_quietly<B: MessageBody>(
+    request: ServiceRequest,
+    next: Next<B>,
+) -> Result<ServiceResponse<B>, Error> {
+    answer(request, next, true).await
+}
+
+async fn answer<B: MessageBody>(
+    request: ServiceRequest,
+    next: Next<B>,
+    quietly: bool,
+) -> Result<ServiceResponse<B>, Error> {
     let begun = Instant::now();
     let id = id(&request);
     let writes = !request.method().is_safe();
@@ -55,6 +71,8 @@ pub async fn logged<B: MessageBody>(request: ServiceRequest, next: Next<B>) -> R
     if status == StatusCode::INTERNAL_SERVER_ERROR {
         let error = response.response().error().map(ToString::to_string);
         tracing::error!(status = status.as_u16(), milliseconds, error, "broke");
+    } else if quietly {
+        tracing::debug!(status = status.as_u16(), milliseconds, "answered");
     } else if writes {
         tracing::info!(status = status.as_u16(), milliseconds, "answered");
     }

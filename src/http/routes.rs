@@ -10,8 +10,8 @@ use actix_web::{HttpRequest, HttpResponse, Resource, Route, Scope, web};
 use super::allocations::{delta, events, history, import, reads, writes};
 use super::guard::guarded;
 use super::problem::Problem;
-use super::request_log::logged;
-use super::{audit, farm, health, metrics, openapi, tokens, workers};
+use super::request_log::{logged, logged_quietly};
+use super::{audit, claims, farm, health, jobs, metrics, openapi, pools, tokens, workers};
 
 /// `methods`: those of every path, as [`openapi::methods`] gives them.
 pub fn configure(config: &mut web::ServiceConfig, methods: &BTreeMap<String, String>) {
@@ -59,6 +59,15 @@ pub fn configure(config: &mut web::ServiceConfig, methods: &BTreeMap<String, Str
                 .route(guard(web::delete().to(workers::delete)))
                 .route(guard(web::post().to(workers::set_duty))),
         )
+        .service(
+            plain("/v1/jobs").route(guard(read().to(jobs::list))).route(guard_quietly(web::post().to(jobs::submit))),
+        )
+        .service(plain("/v1/jobs/requeue").route(guard(web::post().to(jobs::requeue))))
+        .service(below("/v1/jobs/{id}").route(guard(read().to(jobs::job))).route(guard(web::delete().to(jobs::cancel))))
+        .service(plain("/v1/claims").route(guard_quietly(web::post().to(claims::claim))))
+        .service(below("/v1/claims/{id}/heartbeat").route(guard_quietly(web::post().to(claims::heartbeat))))
+        .service(below("/v1/claims/{id}/finish").route(guard_quietly(web::post().to(claims::finish))))
+        .service(plain("/v1/pools").route(guard(read().to(pools::pools))))
         .service(plain("/v1/audit").route(guard(read().to(audit::audit))))
         .service(plain("/livez").route(guard(read().to(health::livez))))
         .service(plain("/readyz").route(guard(read().to(health::readyz))))
@@ -83,9 +92,9 @@ fn named(path: &str, methods: &BTreeMap<String, String>) -> Resource {
     resource(path, vec![path.to_owned(), format!("{path}/"), format!("{path}/{{name:[\\s\\S]*}}")], methods)
 }
 
-/// Names of every kind without the collection, for paths that have methods of their own.
+/// Names and ids of every kind without the collection, for paths that have methods of their own.
 fn below(path: &str, methods: &BTreeMap<String, String>) -> Resource {
-    let pattern = path.replace("{name}", "{name:[\\s\\S]*}");
+    let pattern = path.replace('}', ":[\\s\\S]*}");
     resource(path, vec![format!("{pattern}/"), pattern], methods)
 }
 
@@ -107,6 +116,11 @@ fn read() -> Route {
 /// Only under our own name, and for our own pages; with all that [`log`] adds.
 fn guard(route: Route) -> Route {
     log(route.wrap(from_fn(guarded)))
+}
+
+/// The same for what masters do all the time, of which a log at its usual level has no line.
+fn guard_quietly(route: Route) -> Route {
+    route.wrap(from_fn(guarded)).wrap(from_fn(logged_quietly))
 }
 
 /// With a request id, and a line in the log if it writes or breaks.

@@ -104,6 +104,8 @@ impl Parts {
             .keep_alive(self.keep_alive)
             .client_request_timeout(self.request_timeout)
             .client_disconnect_timeout(DISCONNECT_TIMEOUT)
+            // Who closes half of a connection is taken to have gone away: a claim call must not outlive its client.
+            .h1_allow_half_closed(false)
             .graceful_shutdown_signal(move || {
                 let mut stopping = stopping.clone();
                 // That nobody is left to say so means it too.

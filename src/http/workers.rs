@@ -7,12 +7,14 @@ use std::sync::Arc;
 
 use super::App;
 use super::auth::Call;
+use super::jobs::ShownRun;
 use super::paging::limit;
 use super::parameters::only_parameters;
 use super::payload::{from_json, read_json};
 use super::problem::Problem;
 use super::strict::{Unique, Word};
 use super::{reason, target};
+use crate::domain::dispatcher::Record;
 use crate::domain::fleet::{Attributes, Command, Duty, Worker, WorkerClass};
 use crate::domain::{Author, BuilderName, Farm, PoolName, Timestamp, WorkerName};
 
@@ -25,6 +27,11 @@ struct Shown {
     state: Duty,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     assigned: Option<ShownDuty>,
+    /// The end of a quarantine that it is in by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    until: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    running: Option<ShownRun>,
     /// `file` or `api`.
     from: &'static str,
     builders: Vec<BuilderName>,
@@ -35,7 +42,9 @@ struct Shown {
 struct ShownDuty {
     author: Author,
     reason: Option<String>,
-    since: Timestamp,
+    /// `None`: since its last exception.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    since: Option<Timestamp>,
 }
 
 #[derive(Serialize)]
@@ -198,10 +207,16 @@ async fn show(app: &App, name: &WorkerName) -> Result<Option<Shown>, Problem> {
 
 fn shown(farm: &Farm, name: &WorkerName) -> Option<Shown> {
     let Worker { pool, class, attributes } = farm.fleet.worker(name)?.clone();
+    let Record { exceptions, quarantines: _, until } = farm.jobs.health().of(name);
+    let by_itself = until.map(|_| ShownDuty {
+        author: Author::new("dispatcher"),
+        reason: Some(format!("{exceptions} exceptions in a row")),
+        since: None,
+    });
     let assigned = farm.fleet.assigned(name).map(|assigned| ShownDuty {
         author: assigned.author.clone(),
         reason: assigned.reason.clone(),
-        since: assigned.time,
+        since: Some(assigned.time),
     });
     Some(Shown {
         name: name.clone(),
@@ -209,14 +224,21 @@ fn shown(farm: &Farm, name: &WorkerName) -> Option<Shown> {
         class,
         attributes,
         state: state_of(farm, name),
-        assigned,
+        assigned: assigned.or(by_itself),
+        until,
+        running: farm.jobs.claim_of(name).map(|(claim, running)| ShownRun::of(claim, running)),
         from: if farm.fleet.is_in_file(name) { "file" } else { "api" },
         builders: farm.allocations.builders_of(name).unwrap_or_default().to_vec(),
     })
 }
 
-fn state_of(farm: &Farm, name: &WorkerName) -> Duty {
-    farm.fleet.assigned(name).map(|assigned| assigned.duty).unwrap_or_default()
+/// What an operator said comes before what its runs say.
+pub fn state_of(farm: &Farm, name: &WorkerName) -> Duty {
+    match (farm.fleet.assigned(name), farm.jobs.health().quarantined_until(name)) {
+        (Some(assigned), _) => assigned.duty,
+        (None, Some(_)) => Duty::Quarantined,
+        (None, None) => Duty::Active,
+    }
 }
 
 fn no_such_worker(name: &str) -> Problem {

@@ -27,11 +27,13 @@ fn authorization(home: &Home) -> String {
     format!("Authorization: Bearer {}", home.operator_token())
 }
 
-/// A server on which builder `b1` has the machine `box1`.
+/// A server on which builder `b1` has the machine `box1`, and a job.
 fn start(home: &Home) -> Server {
     let server = home.start();
     let made = server.request("PUT", "/v1/builders/b1", &[&authorization(home)], br#"{"machines":["box1"]}"#);
     assert_eq!(made.status, 200, "{}", made.text());
+    let submitted = server.request("POST", "/v1/jobs", &[&authorization(home)], br#"{"builder":"b1"}"#);
+    assert_eq!(submitted.status, 201, "{}", submitted.text());
     server
 }
 
@@ -56,7 +58,7 @@ fn a_method_is_answered_if_and_only_if_the_document_has_it() {
     let server = start(&home);
     for (path, methods) in documented(&server.get("/openapi.json").json()) {
         let name = if path.starts_with("/v1/builders") { "b1" } else { "box1" };
-        let plain = path.replace("{name}", name);
+        let plain = path.replace("{name}", name).replace("{id}", "1");
         // A write to a collection means what `?name=` names.
         let query = if path.ends_with("ers") { format!("?name={name}") } else { String::new() };
         for method in METHODS {
@@ -138,6 +140,11 @@ fn every_error_is_a_problem_document() {
         ("POST", "/v1/allocations/rollback", &[&token], br#"{"generation":9}"#, 410, "generation_not_kept"),
         ("POST", "/v1/allocations/import", &[&token], b"tea", 400, "malformed"),
         ("POST", "/v1/farm/reload", &[], b"", 401, "unauthorized"),
+        ("GET", "/v1/jobs/2", &[], b"", 404, "no_such_job"),
+        ("DELETE", "/v1/jobs/x", &[&token], b"", 404, "no_such_job"),
+        ("POST", "/v1/jobs", &[&token], br#"{"builder":"c1"}"#, 422, "bad_jobs"),
+        ("POST", "/v1/claims", &[&token], br#"{"workers":["none"]}"#, 422, "no_such_worker"),
+        ("POST", "/v1/claims/1/finish", &[], b"{}", 400, "malformed"),
     ];
     for (method, target, headers, body, status, code) in cases {
         println!("{method} {target}");

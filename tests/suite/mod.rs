@@ -5,6 +5,7 @@ mod client;
 mod dice;
 mod durability;
 mod faults;
+mod jobs;
 mod reads;
 mod server;
 mod simulate;

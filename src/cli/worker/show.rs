@@ -29,9 +29,18 @@ pub(super) struct Shown {
     reason: Option<String>,
     author: Option<String>,
     since: Option<Timestamp>,
+    /// The end of a quarantine that it is in by itself.
+    until: Option<Timestamp>,
+    running: Option<Run>,
     /// `file` or `api`.
     from: String,
     builders: Vec<BuilderName>,
+}
+
+#[derive(Deserialize)]
+struct Run {
+    job: String,
+    started_at: Timestamp,
 }
 
 impl Shown {
@@ -85,6 +94,9 @@ pub(super) fn all_of(answer: &[u8], output: Output, out: &mut dyn Write) -> anyh
         ("reason", worker.reason()),
         ("set by", printable(worker.author.as_deref().unwrap_or(""))),
         ("since", worker.since.map(|since| since.to_string()).unwrap_or_default()),
+        ("until", worker.until.map(|until| until.to_string()).unwrap_or_default()),
+        ("job", worker.running.as_ref().map(|run| printable(&run.job)).unwrap_or_default()),
+        ("started", worker.running.as_ref().map(|run| run.started_at.to_string()).unwrap_or_default()),
         ("made by", if worker.from == "file" { "the farm file".to_owned() } else { printable(&worker.from) }),
         ("builders", join(&worker.builders)),
     ];

@@ -38,12 +38,17 @@ impl From<Seconds> for Ageing {
 
 impl Ageing {
     pub fn key(self, id: JobId, spec: &JobSpec) -> Key {
+        self.place(id, spec.class, spec.priority, spec.submitted_at)
+    }
+
+    /// The same for a job that may have ended.
+    pub fn place(self, id: JobId, class: JobClass, priority: i64, submitted_at: Timestamp) -> Key {
         let rank = match self {
-            Self::Strict => spec.priority,
+            Self::Strict => priority,
             Self::MicrosPerPriority(micros) => {
-                spec.submitted_at.unix_micros().saturating_add(micros.saturating_mul(spec.priority))
+                submitted_at.unix_micros().saturating_add(micros.saturating_mul(priority))
             }
         };
-        Key { class: spec.class, rank, submitted_at: spec.submitted_at, id }
+        Key { class, rank, submitted_at, id }
     }
 }

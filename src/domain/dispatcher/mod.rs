@@ -22,6 +22,7 @@ mod state;
 mod submission;
 mod warm;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -81,7 +82,7 @@ pub struct Filter {
     pub builder: Option<BuilderName>,
     pub pool: Option<PoolName>,
     pub worker: Option<WorkerName>,
-    pub jobs: Option<Vec<JobId>>,
+    pub jobs: Option<BTreeSet<JobId>>,
 }
 
 /// What has happened to jobs.

@@ -8,13 +8,11 @@ use tokio::time::Instant;
 use crate::domain::allocator::{Builders, Delta, Generation, NotKept};
 use crate::engine::views::{Body, DeltaBody, View};
 use crate::http::App;
+use crate::http::limits::MAX_WAIT;
 use crate::http::negotiate::{GENERATION_HEADER, Version, respond};
 use crate::http::paging::number;
 use crate::http::problem::Problem;
 use crate::http::target;
-
-/// The longest long poll.
-const MAX_WAIT: Duration = Duration::from_secs(60);
 
 /// The parameters of a delta.
 struct Query {

@@ -114,6 +114,15 @@ pub fn name_in_path(example: &str) -> Parameter {
         .build()
 }
 
+/// A job or a claim in the path.
+pub fn id_in_path() -> Parameter {
+    let about = "As the server gave it.";
+    parameter(ParameterIn::Path, "id", about, reference("Id"))
+        .required(Required::True)
+        .example(Some("17".into()))
+        .build()
+}
+
 /// The same as a query parameter of the collection.
 pub fn name_in_query(example: &str, required: Required) -> Parameter {
     let about = "The same as a name in the path.";

@@ -8,6 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use utoipa::{OpenApi, ToSchema};
 
+use super::job_schemas::RunningJob;
+use super::problem_schemas::{FaultValue, Rule};
+
 /// All of them, with what they refer to.
 #[derive(OpenApi)]
 #[openapi(components(schemas(
@@ -33,7 +36,6 @@ use utoipa::{OpenApi, ToSchema};
     AddedToken,
     TokenList,
     AuditPage,
-    Problem,
 )))]
 pub struct Schemas;
 
@@ -258,6 +260,11 @@ pub struct Worker {
     /// When the state was set.
     #[schema(nullable = false)]
     since: Option<Timestamp>,
+    /// The end of a quarantine that follows from exceptions in a row.
+    #[schema(nullable = false)]
+    until: Option<Timestamp>,
+    #[schema(nullable = false)]
+    running: Option<RunningJob>,
     /// Where it comes from.
     from: WorkerSource,
     /// That it is dedicated to.
@@ -392,78 +399,4 @@ pub struct AuditLine {
     #[schema(required)]
     reason: Option<String>,
     detail: String,
-}
-
-/// What went wrong, as of RFC 9457.
-#[derive(ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Problem {
-    r#type: String,
-    title: String,
-    #[schema(minimum = 400, maximum = 599)]
-    status: u16,
-    /// Stable, unlike the texts.
-    #[schema(pattern = "^[a-z_]+$")]
-    code: String,
-    /// What is wrong, and what to do.
-    detail: String,
-    /// Every rule that a refused write breaks.
-    #[schema(nullable = false)]
-    faults: Option<Vec<Fault>>,
-    /// Everything that is wrong with a farm file.
-    #[schema(nullable = false)]
-    problems: Option<Vec<FarmFileFault>>,
-}
-
-/// A rule of allocations that a write breaks.
-#[derive(ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Fault {
-    /// Null for the rule about all builders together.
-    #[schema(required)]
-    builder: Option<String>,
-    rule: Rule,
-    #[schema(nullable = false)]
-    machine: Option<String>,
-    #[schema(nullable = false)]
-    value: Option<FaultValue>,
-}
-
-/// The rules of allocations.
-#[derive(ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Rule {
-    BadName,
-    EmptyList,
-    DuplicateMachine,
-    UnmatchedBuilder,
-    UnknownMachine,
-    WrongPool,
-    TooManyBuilders,
-    Isolation,
-    Shrink,
-}
-
-/// The value that breaks a rule.
-#[derive(ToSchema)]
-#[serde(untagged, deny_unknown_fields)]
-pub enum FaultValue {
-    Text(String),
-    Names(Vec<String>),
-    Pools { pool: String, expected: String },
-    Builders { builders: u64, max: u64 },
-    Machines { most: u64, becomes: u64, max_shrink_percent: u64 },
-}
-
-/// One thing to mend in a farm file.
-#[derive(ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct FarmFileFault {
-    /// File, line and column.
-    #[schema(nullable = false)]
-    place: Option<String>,
-    /// The key.
-    #[schema(nullable = false)]
-    path: Option<String>,
-    message: String,
 }

@@ -2,6 +2,7 @@
 
 mod backups;
 mod bit_rot;
+mod claim_kills;
 mod damage;
 mod golden;
 mod intent;

@@ -5,7 +5,7 @@ mod audit;
 mod bodies;
 mod conditions;
 mod contention;
-mod desk;
+pub mod desk;
 mod hosts;
 mod huge;
 mod identity;

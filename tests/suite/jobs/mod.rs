@@ -1,0 +1,16 @@
+//! Jobs, claims and leases over HTTP, asked of the real binary over a socket.
+
+mod bad_input;
+mod cancelling;
+mod claiming;
+mod command_line;
+mod fencing;
+mod floor;
+mod idempotency;
+mod listing;
+mod names;
+mod polls;
+mod races;
+mod restarts;
+mod roles;
+mod workers;
