@@ -91,6 +91,11 @@ impl Collector for EngineNumbers {
             ("allocated_machines", "Machines in at least one allocation", view.worker_count() as u64),
             ("journal_last_record", "The last durable journal record", self.stats.last_seq.load(Ordering::Acquire)),
             (
+                "runs_recorded_seq",
+                "The journal record up to which the run history reaches",
+                self.stats.runs_recorded.load(Ordering::Acquire),
+            ),
+            (
                 "snapshot_record",
                 "The record of the newest snapshot of this run",
                 self.stats.last_snapshot.load(Ordering::Acquire),

@@ -17,6 +17,7 @@ mod problem;
 mod reason;
 mod request_log;
 mod routes;
+mod runs;
 mod server;
 mod strict;
 mod target;
@@ -37,7 +38,7 @@ use crate::daemons::FarmFileDaemon;
 use crate::domain::Farm;
 use crate::engine::Engine;
 use crate::engine::views::Views;
-use crate::ports::{Clock, Records};
+use crate::ports::{Clock, Records, Runs};
 
 /// Everything that a handler may use.
 pub struct App {
@@ -45,6 +46,7 @@ pub struct App {
     pub views: Views,
     pub clock: Arc<dyn Clock>,
     pub records: Arc<dyn Records>,
+    pub runs: Arc<dyn Runs>,
     pub farm_file: FarmFileDaemon,
     pub limits: Limits,
     pub metrics: Metrics,

@@ -11,7 +11,7 @@ use super::allocations::{delta, events, history, import, reads, writes};
 use super::guard::guarded;
 use super::problem::Problem;
 use super::request_log::logged;
-use super::{audit, farm, health, metrics, openapi, tokens, workers};
+use super::{audit, farm, health, metrics, openapi, runs, tokens, workers};
 
 /// `methods`: those of every path, as [`openapi::methods`] gives them.
 pub fn configure(config: &mut web::ServiceConfig, methods: &BTreeMap<String, String>) {
@@ -59,6 +59,8 @@ pub fn configure(config: &mut web::ServiceConfig, methods: &BTreeMap<String, Str
                 .route(guard(web::delete().to(workers::delete)))
                 .route(guard(web::post().to(workers::set_duty))),
         )
+        .service(plain("/v1/runs").route(guard(read().to(runs::list))))
+        .service(plain("/v1/runs/export").route(guard(read().to(runs::export))))
         .service(plain("/v1/audit").route(guard(read().to(audit::audit))))
         .service(plain("/livez").route(guard(read().to(health::livez))))
         .service(plain("/readyz").route(guard(read().to(health::readyz))))

@@ -6,6 +6,7 @@ mod dice;
 mod durability;
 mod faults;
 mod reads;
+mod runs;
 mod server;
 mod simulate;
 mod tidy;

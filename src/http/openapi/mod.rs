@@ -4,6 +4,8 @@ mod access;
 mod allocations;
 mod operating;
 mod operation;
+mod run_schemas;
+mod runs;
 mod schemas;
 mod workers;
 
@@ -55,7 +57,13 @@ fn info() -> Info {
 
 fn paths() -> Paths {
     let mut paths = Paths::new();
-    let described = [allocations::operations(), workers::operations(), access::operations(), operating::operations()];
+    let described = [
+        allocations::operations(),
+        workers::operations(),
+        runs::operations(),
+        access::operations(),
+        operating::operations(),
+    ];
     for (path, item) in described.into_iter().flatten().map(Described::into_path) {
         match paths.paths.get_mut(path) {
             Some(other) => other.merge_operations(item),
@@ -66,7 +74,9 @@ fn paths() -> Paths {
 }
 
 fn components() -> Components {
-    let mut components = schemas::Schemas::openapi().components.expect("there are schemas");
+    let mut schemas = schemas::Schemas::openapi();
+    schemas.merge(run_schemas::Schemas::openapi());
+    let mut components = schemas.components.expect("there are schemas");
     components.responses = operation::problems().map(|(name, response)| (name.to_owned(), response.into())).collect();
     let token = SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer));
     components.add_security_scheme(operation::TOKEN, token);
