@@ -25,6 +25,7 @@ mod offer;
 mod openapi;
 mod print;
 mod rollback;
+mod runs;
 mod serve;
 mod set;
 mod simulate;
@@ -68,6 +69,7 @@ enum Command {
     Worker(worker::Worker),
     Token(token::Token),
     Audit(audit::Audit),
+    Runs(runs::Runs),
     Config(config::Config),
     Journal(journal::Journal),
     Backup(backup::Backup),
@@ -100,6 +102,7 @@ impl Cli {
             Command::Worker(worker) => worker.run(globals, out),
             Command::Token(token) => token.run(globals, out),
             Command::Audit(audit) => audit.run(globals, out),
+            Command::Runs(runs) => runs.run(globals, out),
             Command::Config(config) => config.run(globals, out),
             Command::Journal(journal) => journal.run(globals, out),
             Command::Backup(backup) => backup.run(globals),
