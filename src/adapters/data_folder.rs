@@ -111,6 +111,11 @@ pub fn journal_path(folder: &Path) -> PathBuf {
     folder.join("journal.sqlite")
 }
 
+/// The run history's file in a data folder.
+pub fn runs_path(folder: &Path) -> PathBuf {
+    folder.join("runs.sqlite")
+}
+
 /// A token file's content; `None` when there is no such file or it is empty.
 pub fn read_token(path: &Path) -> Result<Option<String>, Fault> {
     match fs::read_to_string(path) {

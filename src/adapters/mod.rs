@@ -4,6 +4,8 @@ pub mod clock;
 pub mod data_folder;
 pub mod history_file;
 mod name_lists;
+pub mod runs;
+pub mod runs_file;
 pub mod snapshot_files;
 pub mod sqlite;
 pub mod static_tree;

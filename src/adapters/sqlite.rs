@@ -1,5 +1,6 @@
 //! The embedded journal: one SQLite file in WAL mode, where every commit is synced before it counts.
 
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -202,6 +203,39 @@ impl Records for SqliteRecords {
             Ok(records)
         };
         read().map_err(|error| explain(&self.path, error))
+    }
+
+    fn wanted(
+        &self,
+        range: RangeInclusive<u64>,
+        limit: usize,
+        is_wanted: &dyn Fn(&str) -> bool,
+    ) -> Result<Vec<Record>, Fault> {
+        let (path, journal) = (&self.path, SqliteJournal::open_to_read(&self.path)?);
+        let sql = "SELECT body, seq, time, checksum FROM journal WHERE seq BETWEEN ?1 AND ?2 ORDER BY seq";
+        let mut statement = journal.connection.prepare(sql).map_err(|error| explain(path, error))?;
+        let range = params![range.start(), range.end()];
+        let mut rows = statement.query(range).map_err(|error| explain(path, error))?;
+        let mut found = Vec::new();
+        while found.len() < limit
+            && let Some(row) = rows.next().map_err(|error| explain(path, error))?
+        {
+            // Borrowed: most records are passed over.
+            let Ok(body) = row.get_ref(0).map_err(|error| explain(path, error))?.as_str() else { continue };
+            if !is_wanted(body) {
+                continue;
+            }
+            let read = || -> rusqlite::Result<(Record, u32)> {
+                let (seq, time) = (row.get(1)?, Timestamp::from_unix_micros(row.get(2)?));
+                Ok((Record { seq, time, body: body.to_owned(), beside: Vec::new() }, row.get(3)?))
+            };
+            let (record, sum) = read().map_err(|error| explain(path, error))?;
+            if checksum(&record) != sum {
+                bail!(damaged(path, &format!("record {} does not fit its checksum", record.seq)));
+            }
+            found.push(record);
+        }
+        Ok(found)
     }
 }
 

@@ -16,6 +16,9 @@ use crate::engine::decode;
 use crate::ports::Journal as _;
 
 /// Write a backup of a data folder (--data-dir) to a file, also while its server runs
+///
+/// The run history is not in it by itself: a server that starts on the restored folder makes it
+/// anew of the journal, which is.
 #[derive(Debug, Args)]
 pub(super) struct Backup {
     /// The file to make; one that exists is replaced when the new one is whole

@@ -2,6 +2,7 @@
 
 use std::error::Error as StdError;
 use std::fmt;
+use std::io::{self, Read, Write};
 use std::time::Duration;
 
 use serde::de::DeserializeOwned;
@@ -29,6 +30,9 @@ const WRITE_LIMIT: Duration = Duration::from_secs(600);
 
 /// Several times the blob of a farm of 100,000 workers.
 const MAX_ANSWER_BYTES: u64 = 256 * 1024 * 1024;
+
+/// So much of a long answer is in memory.
+const PIECE_BYTES: usize = 64 * 1024;
 
 /// So much is shown of an answer that explains itself in no known form.
 const CHARS_SHOWN: usize = 200;
@@ -144,6 +148,25 @@ impl Client {
         answer.ok_or_else(|| ClientFault::Unclear("an empty answer (204)".into()))
     }
 
+    /// Passes a long answer on as it comes; it may take as long as it goes on coming.
+    pub(super) fn download(&self, target: &Target, to: &mut dyn Write) -> anyhow::Result<()> {
+        let request = self.agent.get(self.url(target)).config().timeout_recv_response(Some(READ_LIMIT)).build();
+        let mut response = request.call().map_err(|error| self.no_answer(error))?;
+        if response.status().as_u16() != 200 {
+            self.answer(Ok(response))?;
+            return Err(ClientFault::Unclear("an empty answer (204)".into()).into());
+        }
+        let mut from = response.body_mut().as_reader();
+        let mut piece = vec![0; PIECE_BYTES];
+        loop {
+            let broken = |source: io::Error| self.interrupted(ureq::Error::Io(source));
+            match from.read(&mut piece).map_err(broken)? {
+                0 => return Ok(to.flush()?),
+                bytes => to.write_all(&piece[..bytes])?,
+            }
+        }
+    }
+
     /// A read for operators alone.
     pub(super) fn read_with_token(&self, target: &Target) -> Result<Vec<u8>, ClientFault> {
         let request = self.agent.get(self.url(target)).config().timeout_global(Some(READ_LIMIT)).build();
@@ -213,7 +236,7 @@ impl Client {
     fn answer(&self, result: Result<Response<Body>, ureq::Error>) -> Result<Option<Vec<u8>>, ClientFault> {
         let mut response = result.map_err(|error| self.no_answer(error))?;
         let body = response.body_mut().with_config().limit(MAX_ANSWER_BYTES).read_to_vec();
-        let body = body.map_err(|source| ClientFault::Interrupted { server: self.globals.server.clone(), source })?;
+        let body = body.map_err(|source| self.interrupted(source))?;
         match response.status().as_u16() {
             200 | 201 => Ok(Some(body)),
             204 => Ok(None),
@@ -223,11 +246,14 @@ impl Client {
     }
 
     fn no_answer(&self, source: ureq::Error) -> ClientFault {
-        let server = self.globals.server.clone();
         match was_connected(&source) {
-            true => ClientFault::Interrupted { server, source },
-            false => ClientFault::Unreachable { server, source },
+            true => self.interrupted(source),
+            false => ClientFault::Unreachable { server: self.globals.server.clone(), source },
         }
+    }
+
+    fn interrupted(&self, source: ureq::Error) -> ClientFault {
+        ClientFault::Interrupted { server: self.globals.server.clone(), source }
     }
 }
 

@@ -27,6 +27,7 @@ mod openapi;
 mod print;
 mod queue;
 mod rollback;
+mod runs;
 mod serve;
 mod set;
 mod simulate;
@@ -72,6 +73,7 @@ enum Command {
     Job(job::Job),
     Token(token::Token),
     Audit(audit::Audit),
+    Runs(runs::Runs),
     Config(config::Config),
     Journal(journal::Journal),
     Backup(backup::Backup),
@@ -106,6 +108,7 @@ impl Cli {
             Command::Job(job) => job.run(globals, out),
             Command::Token(token) => token.run(globals, out),
             Command::Audit(audit) => audit.run(globals, out),
+            Command::Runs(runs) => runs.run(globals, out),
             Command::Config(config) => config.run(globals, out),
             Command::Journal(journal) => journal.run(globals, out),
             Command::Backup(backup) => backup.run(globals),

@@ -19,12 +19,13 @@ use super::globals::Globals;
 use super::print::say;
 use super::target::Target;
 use crate::adapters::clock::SystemClock;
-use crate::adapters::data_folder::{DataFolder, TOKEN_FILE, journal_path};
+use crate::adapters::data_folder::{DataFolder, TOKEN_FILE, journal_path, runs_path};
 use crate::adapters::history_file;
+use crate::adapters::runs::SqliteRuns;
 use crate::adapters::sqlite::SqliteRecords;
 use crate::adapters::tls;
 use crate::config::{FarmFile, Settings};
-use crate::daemons::{FarmFileDaemon, Ticker};
+use crate::daemons::{FarmFileDaemon, RunRecorder, RunRecorderThread, Ticker};
 use crate::domain::access::{self, Role};
 use crate::domain::allocator::{self, Generation};
 use crate::domain::{Author, Farm, TokenName, fleet};
@@ -61,6 +62,8 @@ struct Running {
     views: Views,
     waiters: Waiters,
     activity: Activity,
+    runs: Arc<SqliteRuns>,
+    recorder: RunRecorderThread,
     data: DataFolder,
 }
 
@@ -96,10 +99,11 @@ impl Serve {
             rt::spawn(signals.obey(app, stop, handle));
             server.await?;
             ticker.await?;
-            let Running { engine, threads, views: _, waiters: _, activity: _, data } = running;
+            let Running { engine, threads, views: _, waiters: _, activity: _, runs: _, recorder, data } = running;
             drop(engine);
             tracing::info!("no requests are left; taking a last snapshot");
             threads.stop()?;
+            recorder.stop();
             drop(data);
             Ok(())
         })
@@ -124,6 +128,7 @@ impl Serve {
             payloads: records,
             waiters: running.waiters.clone(),
             activity: running.activity.clone(),
+            runs: running.runs.clone(),
             farm_file: FarmFileDaemon {
                 engine: running.engine.clone(),
                 clock,
@@ -149,18 +154,28 @@ fn start_engine(settings: &Settings) -> Result<Running, Fault> {
     let snapshots = data.snapshots(usize::try_from(settings.data.keep_snapshots)?)?;
     let recovered = recover::<Farm>(&mut journal, &snapshots)
         .with_context(|| format!("cannot start from the data folder {}", data.path().display()))?;
-    let (publisher, views) = Publisher::start(&journal.epoch()?, &recovered.state)?;
+    let epoch = journal.epoch()?;
+    let (publisher, views) = Publisher::start(&epoch, &recovered.state)?;
     let (waiters, activity) = (Waiters::default(), Activity::of(&recovered.state));
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let (engine, threads) = Engine::start(Parts {
         recovered,
         journal: Box::new(journal),
         snapshots: Box::new(snapshots),
-        clock,
+        clock: clock.clone(),
         publisher: (waiters.clone(), publisher, activity.clone()),
         snapshot_every: settings.data.snapshot_every,
     })?;
-    Ok(Running { engine, threads, views, waiters, activity, data })
+    let runs = Arc::new(SqliteRuns::new(runs_path(data.path()), epoch));
+    let recorder = RunRecorder {
+        records: Arc::new(SqliteRecords::new(journal_path(data.path()))),
+        runs: runs.clone(),
+        stats: engine.stats().clone(),
+        clock,
+        keep: settings.runs.keep,
+    };
+    let recorder = recorder.spawn()?;
+    Ok(Running { engine, threads, views, waiters, activity, runs, recorder, data })
 }
 
 /// Puts the farm file in force, and imports a history into an empty folder.

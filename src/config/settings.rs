@@ -19,11 +19,14 @@ const DEFAULTS: &str = include_str!("../../config/jacuzzi.toml");
 const KIB: u64 = 1 << 10;
 const GIB: u64 = 1 << 30;
 
+const DAY_SECONDS: f64 = 86_400.0;
+
 /// All settings, each checked and in its range.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
     pub server: Server,
     pub data: Data,
+    pub runs: Runs,
     pub limits: Limits,
     pub log: Log,
     /// As merged, with the origin of every value.
@@ -66,6 +69,13 @@ pub struct Data {
     /// In journal records.
     pub snapshot_every: u64,
     pub keep_snapshots: u64,
+}
+
+/// The run history.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Runs {
+    /// How long a run is kept after its end.
+    pub keep: Duration,
 }
 
 /// What one client may ask for.
@@ -122,15 +132,16 @@ impl Settings {
         layers.add_environment(environment);
         layers.add_flags(flags);
         let effective = layers.merge();
-        let (server, data, limits, log) = reader::read(&effective, String::new(), &mut faults, |root| {
+        let (server, data, runs, limits, log) = reader::read(&effective, String::new(), &mut faults, |root| {
             (
                 root.table("server", server),
                 root.table("data", data),
+                root.table("runs", runs),
                 root.table("limits", limits),
                 root.table("log", log),
             )
         });
-        faults.unless_any(Self { server, data, limits, log, effective })
+        faults.unless_any(Self { server, data, runs, limits, log, effective })
     }
 
     /// The settings in force as TOML, each value with its origin.
@@ -178,6 +189,11 @@ fn data(data: &mut Table) -> Data {
         snapshot_every: number(data, "snapshot_every", 1, 10_000_000),
         keep_snapshots: number(data, "keep_snapshots", 1, 100),
     }
+}
+
+/// Sizing looks at eight days.
+fn runs(runs: &mut Table) -> Runs {
+    Runs { keep: span(runs, "keep", 8.0 * DAY_SECONDS, 36_500.0 * DAY_SECONDS) }
 }
 
 fn limits(limits: &mut Table) -> Limits {

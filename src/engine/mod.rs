@@ -19,7 +19,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tracing::Instrument;
 
 pub use machine::{Machine, Publish};
-pub use recovery::{Recovered, decode, recover};
+pub use recovery::{Recovered, decode, kind, recover};
 pub use stats::{LatencyHistogram, Stats};
 pub use writer::{Done, MAX_BATCH};
 

@@ -51,6 +51,16 @@ pub fn decode<E: for<'de> Deserialize<'de>>(record: &Record) -> Result<E, Fault>
     Ok(body.event)
 }
 
+/// The part and the name of the event in a record's body, such as `("dispatcher", "run_ended")`, at the
+/// cost of its first bytes alone. `None` for what [`decode`] would not understand either.
+pub fn kind(body: &str) -> Option<(&str, &str)> {
+    let version = body.strip_prefix("{\"v\":")?;
+    let event = version.trim_start_matches(|c: char| c.is_ascii_digit()).strip_prefix(",\"event\":{\"")?;
+    let (part, rest) = event.split_once('"')?;
+    let (name, _) = rest.strip_prefix(":{\"")?.split_once('"')?;
+    Some((part, name))
+}
+
 /// Rebuilds the state. A damaged snapshot is passed over with a warning; a
 /// damaged journal is a fault, and so is one that lacks records which a sound
 /// snapshot was taken after: going on would leave a gap in it for ever.

@@ -9,13 +9,15 @@ use arc_swap::ArcSwapOption;
 const BOUNDS_MICROS: [u64; 12] =
     [100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 1_000_000];
 
-/// What the writer and the replica count.
+/// What the writer, the replica and the recorder of runs count.
 #[derive(Debug, Default)]
 pub struct Stats {
     /// The last durable record.
     pub last_seq: AtomicU64,
     /// The record up to which this process took its newest snapshot, 0 before the first.
     pub last_snapshot: AtomicU64,
+    /// The record up to which the run history reaches.
+    pub runs_recorded: AtomicU64,
     pub records: AtomicU64,
     pub append: LatencyHistogram,
     stopped: ArcSwapOption<String>,

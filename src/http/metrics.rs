@@ -98,6 +98,11 @@ impl Collector for EngineNumbers {
             ("running_claims", "Claims whose lease lives", self.activity.running()),
             ("journal_last_record", "The last durable journal record", self.stats.last_seq.load(Ordering::Acquire)),
             (
+                "runs_recorded_seq",
+                "The journal record up to which the run history reaches",
+                self.stats.runs_recorded.load(Ordering::Acquire),
+            ),
+            (
                 "snapshot_record",
                 "The record of the newest snapshot of this run",
                 self.stats.last_snapshot.load(Ordering::Acquire),

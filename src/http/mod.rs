@@ -22,6 +22,7 @@ mod problem;
 mod reason;
 mod request_log;
 mod routes;
+mod runs;
 mod server;
 mod strict;
 mod target;
@@ -44,7 +45,7 @@ use crate::daemons::FarmFileDaemon;
 use crate::domain::Farm;
 use crate::engine::Engine;
 use crate::engine::views::Views;
-use crate::ports::{Clock, Payloads, Records};
+use crate::ports::{Clock, Payloads, Records, Runs};
 
 /// Everything that a handler may use.
 pub struct App {
@@ -55,6 +56,7 @@ pub struct App {
     pub payloads: Arc<dyn Payloads>,
     pub waiters: Waiters,
     pub activity: Activity,
+    pub runs: Arc<dyn Runs>,
     pub farm_file: FarmFileDaemon,
     pub limits: Limits,
     pub metrics: Metrics,

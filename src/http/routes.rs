@@ -11,7 +11,7 @@ use super::allocations::{delta, events, history, import, reads, writes};
 use super::guard::guarded;
 use super::problem::Problem;
 use super::request_log::{logged, logged_quietly};
-use super::{audit, claims, farm, health, jobs, metrics, openapi, pools, tokens, workers};
+use super::{audit, claims, farm, health, jobs, metrics, openapi, pools, runs, tokens, workers};
 
 /// `methods`: those of every path, as [`openapi::methods`] gives them.
 pub fn configure(config: &mut web::ServiceConfig, methods: &BTreeMap<String, String>) {
@@ -68,6 +68,8 @@ pub fn configure(config: &mut web::ServiceConfig, methods: &BTreeMap<String, Str
         .service(below("/v1/claims/{id}/heartbeat").route(guard_quietly(web::post().to(claims::heartbeat))))
         .service(below("/v1/claims/{id}/finish").route(guard_quietly(web::post().to(claims::finish))))
         .service(plain("/v1/pools").route(guard(read().to(pools::pools))))
+        .service(plain("/v1/runs").route(guard(read().to(runs::list))))
+        .service(plain("/v1/runs/export").route(guard(read().to(runs::export))))
         .service(plain("/v1/audit").route(guard(read().to(audit::audit))))
         .service(plain("/livez").route(guard(read().to(health::livez))))
         .service(plain("/readyz").route(guard(read().to(health::readyz))))

@@ -7,6 +7,7 @@ mod durability;
 mod faults;
 mod jobs;
 mod reads;
+mod runs;
 mod server;
 mod simulate;
 mod tidy;

@@ -5,16 +5,16 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use indexmap::IndexMap;
 use indicatif::ProgressBar;
 use serde::Serialize;
-use serde_json::Value;
 
+use crate::adapters::runs_file::{Form, Line};
 use crate::adapters::whole_folder;
 use crate::cli::globals::{Globals, Output};
 use crate::cli::print::{print_table, say};
 use crate::domain::Timestamp;
 use crate::domain::allocator::Builders;
+use crate::domain::dispatcher::{ClaimId, JobId};
 use crate::domain::fleet::{AllocationLimits, Branch, BuilderRule, Definition, Pool, Seconds, WorkerEntry};
 use crate::sim::workload::{HistoryRow, Part, Shape, Summary, Workload as Made};
 
@@ -99,13 +99,10 @@ impl Workload {
             made.arrivals().try_for_each(|arrival| json_line(file, &arrival))
         })?;
         let mut parts = Vec::new();
-        let name = if self.csv { "history.csv" } else { "history.jsonl" };
+        let (name, form) = if self.csv { ("history.csv", Form::Csv) } else { ("history.jsonl", Form::JsonLines) };
         write_file(&folder.join(name), |file| {
-            let mut first = true;
-            parts = self.play(made, |row| match self.csv {
-                true => csv_line(file, row, std::mem::take(&mut first)),
-                false => json_line(file, row),
-            })?;
+            file.write_all(form.heading().as_bytes())?;
+            parts = self.play(made, |row| history_line(file, form, row))?;
             Ok(())
         })?;
         Ok(parts)
@@ -185,14 +182,24 @@ fn json_line(to: &mut impl Write, line: &impl Serialize) -> io::Result<()> {
     writeln!(to)
 }
 
-/// The fields of a row, which have no commas or quotes in them; before the first, their names.
-fn csv_line(to: &mut impl Write, row: &HistoryRow, first: bool) -> io::Result<()> {
-    let fields: IndexMap<String, Value> = serde_json::from_str(&serde_json::to_string(row)?)?;
-    if first {
-        writeln!(to, "{}", fields.keys().map(String::as_str).collect::<Vec<_>>().join(","))?;
-    }
-    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    writeln!(to, "{}", fields.values().map(text).collect::<Vec<_>>().join(","))
+/// The row as every other run history has it.
+fn history_line(to: &mut impl Write, form: Form, row: &HistoryRow) -> io::Result<()> {
+    let line = Line {
+        job: JobId(row.job),
+        claim: Some(ClaimId(row.claim)),
+        builder: &row.builder,
+        worker: Some(&row.worker),
+        branch: Some(row.branch),
+        project: Some(row.project),
+        push: Some(&row.push.to_string()),
+        attempt: row.attempt,
+        submitted_at: row.submitted_at,
+        started_at: Some(row.started_at),
+        finished_at: row.finished_at,
+        result: row.result.into(),
+        warm: row.warm,
+    };
+    form.write(to, &line)
 }
 
 fn print_summary(to: &mut dyn Write, parts: &[Part]) -> io::Result<()> {

@@ -336,12 +336,12 @@ pub struct Lease {
 #[serde(deny_unknown_fields)]
 pub struct Finish {
     token: Token,
-    result: RunResult,
+    result: FinishResult,
 }
 
 #[derive(ToSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum RunResult {
+pub enum FinishResult {
     Success,
     Failure,
     /// Something broke that is not the job's doing: it runs again.
@@ -357,7 +357,7 @@ pub enum RunResult {
 pub struct Finished {
     id: Id,
     job: Id,
-    result: RunResult,
+    result: FinishResult,
     next: Next,
 }
 

@@ -7,6 +7,8 @@ mod jobs;
 mod operating;
 mod operation;
 mod problem_schemas;
+mod run_schemas;
+mod runs;
 mod schemas;
 mod workers;
 
@@ -62,6 +64,7 @@ fn paths() -> Paths {
         allocations::operations(),
         jobs::operations(),
         workers::operations(),
+        runs::operations(),
         access::operations(),
         operating::operations(),
     ];
@@ -78,6 +81,7 @@ fn components() -> Components {
     let mut schemas = schemas::Schemas::openapi();
     schemas.merge(job_schemas::Schemas::openapi());
     schemas.merge(problem_schemas::Schemas::openapi());
+    schemas.merge(run_schemas::Schemas::openapi());
     let mut components = schemas.components.expect("there are schemas");
     components.responses = operation::problems().map(|(name, response)| (name.to_owned(), response.into())).collect();
     let token = SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer));

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::Workload;
 use super::catalog::Trigger;
 use super::pushes::{Push, PushId};
-use crate::domain::{BuilderName, Timestamp};
+use crate::domain::{BuilderName, Timestamp, dispatcher};
 use crate::sim::chance::Chance;
 
 /// How much the runs of one builder differ (deviation of the logarithm).
@@ -42,8 +42,7 @@ pub struct Arrival {
 }
 
 /// How a run ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RunResult {
     Success,
     Failure,
@@ -51,6 +50,17 @@ pub enum RunResult {
     Exception,
     /// What the run needed was not there: the job runs again.
     Retry,
+}
+
+impl From<RunResult> for dispatcher::RunResult {
+    fn from(result: RunResult) -> Self {
+        match result {
+            RunResult::Success => Self::Success,
+            RunResult::Failure => Self::Failure,
+            RunResult::Exception => Self::Exception,
+            RunResult::Retry => Self::Retry,
+        }
+    }
 }
 
 /// What becomes of one run.

@@ -3,7 +3,7 @@
 use super::Shape;
 use super::calendar::{SECONDS_A_DAY, peak_pace};
 use super::catalog::{self, Branch, Project, RULES, Trigger};
-use crate::domain::fleet::{BuilderRule, Definition, Fleet, JobClass};
+use crate::domain::fleet::{BuilderRule, Definition, Fleet};
 use crate::domain::{BuilderName, PoolName};
 use crate::sim::chance::Chance;
 
@@ -28,7 +28,6 @@ pub(super) struct Builder {
     pub project: Project,
     pub trigger: Trigger,
     pub pool: PoolName,
-    pub class: JobClass,
     /// Mean time of a cold run, in seconds.
     pub cold_seconds: f64,
     /// How many of its jobs run at once in the busiest hour of an even week.
@@ -62,7 +61,6 @@ impl Builders {
                     project: family.project,
                     trigger: family.trigger,
                     pool: rule.pool.clone(),
-                    class: rule.class,
                     cold_seconds: chance.log_normal(f64::from(family.minutes) * 60.0, SPREAD_OF_BUILDERS),
                     load: 0.0,
                     name,

@@ -7,12 +7,9 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::iter::Peekable;
 
-use serde::Serialize;
-
 use super::Workload;
 use super::arrivals::{Arrival, End, RunResult};
 use super::pushes::PushId;
-use crate::domain::fleet::JobClass;
 use crate::domain::{BuilderName, Timestamp, WorkerName};
 
 /// A warm run's time beside a cold one's.
@@ -25,18 +22,18 @@ const WARM_FOR: i64 = 12 * 3_600;
 /// A job that broke or is to be retried runs so many times at most.
 const MAX_ATTEMPTS: u32 = 5;
 
-/// One run of a job. The fields are the columns of the history, in their order.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+/// One run of a job.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HistoryRow {
     /// The number of its arrival, from 1.
     pub job: u64,
+    /// The number of its start, from 1.
+    pub claim: u64,
     pub builder: BuilderName,
     pub worker: WorkerName,
     pub branch: &'static str,
     pub project: &'static str,
     pub push: PushId,
-    pub class: JobClass,
-    pub priority: i64,
     /// From 1.
     pub attempt: u32,
     pub submitted_at: Timestamp,
@@ -48,13 +45,13 @@ pub struct HistoryRow {
 
 /// Runs in the order in which they finish. Goes on until all jobs are done.
 pub(super) struct History<'a, A: Iterator<Item = Arrival>> {
-    workload: &'a Workload,
     arrivals: Peekable<A>,
     workers: Vec<Worker<'a>>,
     /// By builder: its workers.
     sets: Vec<Vec<usize>>,
     /// By builder: the jobs that wait, by their numbers.
     waiting: Vec<BTreeMap<u64, Job>>,
+    last_claim: u64,
     /// When workers will have finished.
     running: BinaryHeap<Reverse<(i64, usize)>>,
 }
@@ -79,6 +76,7 @@ struct Success {
 
 struct Run {
     job: Job,
+    claim: u64,
     started_at: i64,
     result: RunResult,
     warm: bool,
@@ -101,7 +99,7 @@ impl<'a, A: Iterator<Item = Arrival>> History<'a, A> {
             sets.push(set);
         }
         let waiting = sets.iter().map(|_| BTreeMap::new()).collect();
-        Self { workload, arrivals: arrivals.peekable(), workers, sets, waiting, running: BinaryHeap::new() }
+        Self { arrivals: arrivals.peekable(), workers, sets, waiting, last_claim: 0, running: BinaryHeap::new() }
     }
 
     /// Starts a job of this builder, if one waits and a worker is idle.
@@ -127,7 +125,8 @@ impl<'a, A: Iterator<Item = Arrival>> History<'a, A> {
         let End { result, part } = job.arrival.next_end();
         let whole = if warm { (job.arrival.service * WARM_PERCENT + 50) / 100 } else { job.arrival.service };
         let seconds = ((whole as f64 * part).round() as i64).max(1);
-        worker_now.run = Some(Run { job, started_at: now, result, warm });
+        self.last_claim += 1;
+        worker_now.run = Some(Run { job, claim: self.last_claim, started_at: now, result, warm });
         self.running.push(Reverse((now + seconds, worker)));
     }
 
@@ -156,16 +155,14 @@ impl<'a, A: Iterator<Item = Arrival>> History<'a, A> {
 
     fn row(&self, worker: usize, run: &Run, now: i64) -> HistoryRow {
         let arrival = &run.job.arrival;
-        let builder = &self.workload.builders.list[arrival.place];
         HistoryRow {
             job: arrival.number,
+            claim: run.claim,
             builder: arrival.builder.clone(),
             worker: self.workers[worker].name.clone(),
             branch: arrival.branch,
             project: arrival.project,
             push: arrival.push,
-            class: builder.class,
-            priority: self.workload.builders.branches[builder.branch].priority,
             attempt: run.job.attempt,
             submitted_at: arrival.submitted_at,
             started_at: Timestamp::from_unix_seconds(run.started_at),

@@ -95,7 +95,7 @@ fn arrivals_are_jobs_and_the_history_is_their_runs() {
     assert_eq!(BTreeSet::from_iter(keys(&arrivals[0])), BTreeSet::from(job_keys));
     assert!(history.len() >= arrivals.len());
     for run in &history {
-        let job = &arrivals[run["job"].as_u64().unwrap() as usize - 1];
+        let job = &arrivals[run["job"].as_str().unwrap().parse::<usize>().unwrap() - 1];
         for key in ["branch", "builder", "project", "push", "submitted_at"] {
             assert_eq!(run[key], job[key], "{key}");
         }
@@ -122,7 +122,7 @@ fn a_csv_history_says_the_same() {
     let mut lines = table.lines().map(|line| line.split(',').collect::<Vec<_>>());
     let columns = lines.next().unwrap();
     let expected =
-        "job,builder,worker,branch,project,push,class,priority,attempt,submitted_at,started_at,finished_at,result,warm";
+        "job,claim,builder,worker,branch,project,push,attempt,submitted_at,started_at,finished_at,result,warm";
     assert_eq!(columns.join(","), expected);
     let rows: Vec<_> = lines.collect();
     let runs = json.lines("history.jsonl");

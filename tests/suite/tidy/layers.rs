@@ -19,7 +19,7 @@ const MAY_NAME: [(&str, &[&str]); 10] = [
 ];
 
 /// Adapters of a file format, which choose nothing: `http` may read it too.
-const FORMATS: [&str; 1] = ["history_file"];
+const FORMATS: [&str; 2] = ["history_file", "runs_file"];
 
 /// What `main.rs`, which stands above the library, may name.
 const MAIN_MAY_NAME: &[&str] = &["cli"];

@@ -1,0 +1,9 @@
+//! The run history: all that the journal says of runs, no more and no less, for whoever asks.
+
+mod commands;
+mod crashes;
+mod export;
+mod journal;
+mod list;
+mod recording;
+mod retention;
