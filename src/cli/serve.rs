@@ -123,6 +123,7 @@ impl Serve {
         Ok(App {
             engine: running.engine.clone(),
             views: running.views.clone(),
+            made: http::allocations::Made::default(),
             clock: clock.clone(),
             records: records.clone(),
             payloads: records,

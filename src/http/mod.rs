@@ -51,6 +51,7 @@ use crate::ports::{Clock, Payloads, Records, Runs};
 pub struct App {
     pub engine: Engine<Farm>,
     pub views: Views,
+    pub made: allocations::Made,
     pub clock: Arc<dyn Clock>,
     pub records: Arc<dyn Records>,
     pub payloads: Arc<dyn Payloads>,

@@ -29,8 +29,11 @@ struct Saved {
     warm: Warm,
     health: Health,
     submissions: Vec<(Timestamp, Option<Arc<str>>, JobId)>,
-    claim_calls: Vec<(Timestamp, Arc<str>, Arc<str>, Arc<[Claim]>)>,
+    claim_calls: Vec<SavedClaimCall>,
 }
+
+/// Time, session and key of a claim call, and what it was given.
+type SavedClaimCall = (Timestamp, Arc<str>, Arc<str>, Arc<[Claim]>);
 
 /// A job; builders and texts are places in the lists of them.
 #[derive(Serialize, Deserialize)]

@@ -5,7 +5,8 @@ use std::time::Duration;
 use actix_web::{HttpRequest, HttpResponse, web};
 use tokio::time::Instant;
 
-use crate::domain::allocator::{Builders, Delta, Generation, NotKept};
+use super::made::Question;
+use crate::domain::allocator::{Delta, Generation, NotKept};
 use crate::engine::views::{Body, DeltaBody, View};
 use crate::http::App;
 use crate::http::limits::MAX_WAIT;
@@ -32,14 +33,14 @@ pub async fn delta(request: HttpRequest, app: web::Data<App>) -> Result<HttpResp
     let query = Query::read(&request, app.views.current().epoch())?;
     app.admit_read(&request)?;
     if let Some(until) = query.until {
-        return difference(&request, &app, query.since, Some(until)).await;
+        return difference(&request, &app, query.since, until).await;
     }
     let view = app.views.current_owned();
     if query.since != view.generation() {
         return since(&request, &app, &view, query.since).await;
     }
     let Some(wait) = query.wait.filter(|wait| !wait.is_zero()) else {
-        return Ok(empty(&request, &view));
+        return difference(&request, &app, query.since, query.since).await;
     };
     let _place = app.limits.stream()?;
     let (mut generations, mut stopping) = (app.views.generations(), app.stopping.clone());
@@ -97,7 +98,7 @@ async fn since(request: &HttpRequest, app: &App, view: &View, since: Generation)
             let version = Version { epoch: view.epoch(), since: Some(since), generation: step.generation };
             Ok(respond(request, version, |encoding| step.delta.encoded(encoding)))
         }
-        _ => difference(request, app, since, None).await,
+        _ => difference(request, app, since, view.generation()).await,
     }
 }
 
@@ -105,29 +106,25 @@ async fn difference(
     request: &HttpRequest,
     app: &App,
     since: Generation,
-    until: Option<Generation>,
+    until: Generation,
 ) -> Result<HttpResponse, Problem> {
-    let asked = app.engine.ask(move |farm| {
-        let until = until.unwrap_or(farm.allocations.generation());
-        (until, farm.allocations.difference(since, until))
-    });
-    let (generation, delta) = asked.await?;
-    let Delta { set, unset } = delta.map_err(not_kept)?;
-    let body = DeltaBody { epoch: None, generation, since, set: &set, unset: &unset }.encode();
-    let epoch = app.views.current().epoch().to_owned();
-    let version = Version { epoch: &epoch, since: Some(since), generation };
-    Ok(respond(request, version, |encoding| Body::new(body).encoded(encoding)))
+    let view = app.views.current_owned();
+    let question = Question::Delta { since, until };
+    let body = match app.made.get(view.generation(), question) {
+        Some(body) => body,
+        None => {
+            let asked = app.engine.ask(move |farm| farm.allocations.difference(since, until));
+            let Delta { set, unset } = asked.await?.map_err(not_kept)?;
+            let body = DeltaBody { epoch: None, generation: until, since, set: &set, unset: &unset }.encode();
+            app.made.keep(view.generation(), question, Body::new(body))
+        }
+    };
+    let version = Version { epoch: view.epoch(), since: Some(since), generation: until };
+    Ok(respond(request, version, |encoding| body.encoded(encoding)))
 }
 
 pub fn not_kept(error: NotKept) -> Problem {
     Problem::gone("generation_not_kept", format!("{error}: read all allocations again"))
-}
-
-fn empty(request: &HttpRequest, view: &View) -> HttpResponse {
-    let generation = view.generation();
-    let body = DeltaBody { epoch: None, generation, since: generation, set: &Builders::new(), unset: &[] }.encode();
-    let version = Version { since: Some(generation), ..Version::of(view) };
-    respond(request, version, |encoding| Body::new(body).encoded(encoding))
 }
 
 fn nothing_yet(generation: Generation) -> HttpResponse {

@@ -4,6 +4,7 @@ use actix_web::{HttpRequest, HttpResponse, web};
 use serde::Serialize;
 
 use super::delta::generation;
+use super::made::Question;
 use crate::domain::Farm;
 use crate::domain::allocator::{Entry, Generation};
 use crate::engine::views::Body;
@@ -35,12 +36,17 @@ pub async fn history(request: HttpRequest, app: web::Data<App>) -> Result<HttpRe
     let limit = limit(&request)?;
     let before = generation(&request, "before")?;
     app.admit_read(&request)?;
+    let view = app.views.current_owned();
+    let question = Question::History { limit, before };
+    if let Some(body) = app.made.get(view.generation(), question) {
+        return Ok(respond(&request, Version::of(&view), |encoding| body.encoded(encoding)));
+    }
     let (generation, page) =
         app.engine.ask(move |farm| (farm.allocations.generation(), page(farm, limit, before))).await?;
     let body = serde_json::to_vec(&page).map_err(anyhow::Error::from)?;
-    let epoch = app.views.current().epoch().to_owned();
-    let version = Version { epoch: &epoch, since: None, generation };
-    Ok(respond(&request, version, |encoding| Body::new(body).encoded(encoding)))
+    let body = app.made.keep(generation, question, Body::new(body));
+    let version = Version { epoch: view.epoch(), since: None, generation };
+    Ok(respond(&request, version, |encoding| body.encoded(encoding)))
 }
 
 fn page(farm: &Farm, limit: usize, before: Option<Generation>) -> Page {

@@ -5,5 +5,8 @@ pub mod delta;
 pub mod events;
 pub mod history;
 pub mod import;
+mod made;
 pub mod reads;
 pub mod writes;
+
+pub use made::Made;
