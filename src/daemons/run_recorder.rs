@@ -20,7 +20,7 @@ const RETRY: Duration = Duration::from_secs(1);
 /// Records that are looked through at once, and rows of one transaction at most.
 const CHUNK: u64 = 10_000;
 
-/// Rows that are forgotten at once: more than come in at the same time.
+/// Rows that are forgotten at once.
 const PRUNED_AT_ONCE: usize = 10_000;
 
 /// Keeps the history as far as the journal. What it has done is in the history

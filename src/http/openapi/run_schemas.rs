@@ -3,6 +3,7 @@
 
 use utoipa::{OpenApi, ToSchema};
 
+use super::job_schemas::Id;
 use super::schemas::{Name, Timestamp};
 
 /// All of them, with what they refer to.
@@ -27,12 +28,10 @@ pub struct RunPage {
 pub struct Run {
     /// Of the journal's record of its end.
     seq: u64,
-    /// A number, as text.
-    #[schema(pattern = r"^[0-9]{1,20}$")]
-    job: String,
-    /// A number, as text; null, like worker and start, for a job that waited.
-    #[schema(required, pattern = r"^[0-9]{1,20}$")]
-    claim: Option<String>,
+    job: Id,
+    /// Null, like worker and start, for a job that waited.
+    #[schema(required)]
+    claim: Option<Id>,
     builder: Name,
     #[schema(required)]
     worker: Option<Name>,

@@ -5,7 +5,7 @@ mod cancelling;
 mod claiming;
 mod command_line;
 mod fencing;
-mod floor;
+pub mod floor;
 mod idempotency;
 mod listing;
 mod names;

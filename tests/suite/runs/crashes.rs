@@ -16,6 +16,7 @@ use jacuzzi::engine::Stats;
 use jacuzzi::ports::{Fault, Journal, PastRun, RunFilter, RunPage, Runs, Window};
 
 use super::journal::{append, now, runs};
+use super::list::rows;
 
 /// A history whose process dies at its call number `dies_at`, before or after the call has had its effect.
 struct Dying {
@@ -125,5 +126,9 @@ fn rows_that_do_not_follow_are_refused() {
         assert!(refused.contains("reaches to record 5"), "{refused}");
     }
     history.append(&[], 5, 7).unwrap();
-    assert_eq!(history.recorded().unwrap(), 7);
+    // The last row is there already, so that none of them counts.
+    history.append(&rows(8..=9), 7, 9).unwrap();
+    assert!(history.append(&[rows(10..=11), rows(9..=9)].concat(), 9, 11).is_err());
+    assert_eq!(history.recorded().unwrap(), 9);
+    assert_eq!(history.oldest(Window::default(), None, 10).unwrap(), rows(8..=9));
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 
 use jacuzzi::adapters::data_folder::{DataFolder, runs_path};
 use jacuzzi::adapters::runs::SqliteRuns;
@@ -114,7 +115,10 @@ fn resident_kib(server: &Server) -> u64 {
 fn a_hundred_thousand_runs_are_exported_without_being_in_memory() {
     const RUNS: u64 = 100_000;
     let (home, now) = (Home::new(FARM), now());
-    let recent = |row: PastRun| PastRun { ended_at: at(now - RUNS as i64 + row.seq as i64), ..row };
+    // Long rows: what the server needs for itself is little beside them.
+    let branch: Option<Arc<str>> = Some("b".repeat(256).into());
+    let ended_at = |seq| at(now - RUNS as i64 + seq as i64);
+    let recent = |row: PastRun| PastRun { ended_at: ended_at(row.seq), branch: branch.clone(), ..row };
     let rows: Vec<_> = rows(1..=RUNS).into_iter().map(recent).collect();
     let folder = DataFolder::open(home.data_dir()).unwrap();
     let epoch = folder.journal().unwrap().epoch().unwrap();
@@ -131,5 +135,5 @@ fn a_hundred_thousand_runs_are_exported_without_being_in_memory() {
     let text = csv.text();
     assert!(text.lines().skip(1).map(|line| line.split(',').next().unwrap()).eq((1..=RUNS).map(|run| run.to_string())));
     println!("{grown} KiB for {} KiB", text.len() >> 10);
-    assert!(grown < 4 << 10, "{grown} KiB for {} KiB", text.len() >> 10);
+    assert!(text.len() > 28 << 20 && grown < 16 << 10, "{grown} KiB for {} KiB", text.len() >> 10);
 }

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use jacuzzi::adapters::clock::SystemClock;
 use jacuzzi::adapters::data_folder::DataFolder;
 use jacuzzi::domain::dispatcher::{ClaimId, Event, JobId, JobSpec, Next, Run, RunResult, Submitted};
 use jacuzzi::domain::fleet::JobClass;
 use jacuzzi::domain::{Author, BuilderName, Event as FarmEvent, Timestamp, WorkerName};
-use jacuzzi::ports::{Journal, Record};
+use jacuzzi::ports::{Clock, Journal, Record};
 use serde_json::Value;
 
 use crate::suite::server::{Home, Server};
@@ -38,8 +39,7 @@ pool = "boxes"
 
 /// Now, in whole Unix seconds.
 pub fn now() -> i64 {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
-    since.as_secs() as i64
+    SystemClock.now().unix_micros() / 1_000_000
 }
 
 pub fn at(seconds: i64) -> Timestamp {
