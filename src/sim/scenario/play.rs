@@ -117,6 +117,9 @@ impl Player {
                     }
                 }
             }
+            if let Event::Dispatcher(dispatcher::Event::RunEnded(run)) = &event {
+                self.ends.retain(|(_, claim)| *claim != run.claim);
+            }
             self.outcome.events.push(Told { at: self.now, what: What::Event(Box::new(event)) });
         }
     }
@@ -160,11 +163,9 @@ impl Player {
             && at <= self.now
         {
             self.ends.pop_first();
-            // An end that was planned for a run that has ended otherwise.
-            if let Some(running) = self.farm.jobs.claim(claim) {
-                let worker = running.worker.clone();
-                self.finish(&worker, RunResult::Success);
-            }
+            let running = self.farm.jobs.claim(claim).expect("an end is forgotten with its run");
+            let worker = running.worker.clone();
+            self.finish(&worker, RunResult::Success);
         }
         self.hear_of_living(self.now);
         if self.farm.next_deadline(&self.volatile).is_some_and(|deadline| deadline <= self.now) {
@@ -245,6 +246,8 @@ impl Player {
     fn lose(&mut self, worker: &WorkerName) {
         self.lost.insert(worker.clone());
         if let Some((claim, running)) = self.farm.jobs.claim_of(worker) {
+            // Nobody would tell that it has ended.
+            self.ends.retain(|(_, ending)| *ending != claim);
             let heartbeat = dispatcher::Command::Heartbeat { claim, token: running.token };
             self.order(heartbeat);
         }

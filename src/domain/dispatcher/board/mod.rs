@@ -44,6 +44,8 @@ pub struct Board {
     crowd: Crowd,
     offers: Offers,
     stale: Stale,
+    /// Workers that were taken out of the fleet, whose runs have yet to end.
+    removed: Vec<WorkerName>,
     /// What the next decision has to look at.
     fresh: Fresh,
 }
@@ -61,8 +63,6 @@ struct Stale {
     woken: Vec<usize>,
     /// Lines with another job in them.
     grown: Vec<usize>,
-    /// Workers that were taken out of the fleet.
-    removed: Vec<WorkerName>,
 }
 
 /// Queues and groups about which something changed that a job could start of.
@@ -147,7 +147,7 @@ impl Board {
             fleet::Event::WorkerPut { name, .. } => self.unseat(name),
             fleet::Event::WorkerRemoved { name, .. } => {
                 self.unseat(name);
-                self.stale.removed.push(name.clone());
+                self.removed.push(name.clone());
             }
             fleet::Event::DutySet { name, .. } => self.wake(name),
         }

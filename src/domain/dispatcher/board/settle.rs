@@ -26,8 +26,7 @@ impl Board {
         if self.stale.everything {
             self.start_over(farm);
         }
-        let Stale { everything: _, mut lines, mut seats, mut woken, grown, removed: _ } =
-            std::mem::take(&mut self.stale);
+        let Stale { everything: _, mut lines, mut seats, mut woken, grown } = std::mem::take(&mut self.stale);
         for list in [&mut lines, &mut seats] {
             list.sort_unstable();
             list.dedup();
@@ -55,7 +54,7 @@ impl Board {
 
     /// The workers that were taken out of the fleet since this was asked last.
     pub(in crate::domain::dispatcher) fn take_removed(&mut self) -> Vec<WorkerName> {
-        std::mem::take(&mut self.stale.removed)
+        std::mem::take(&mut self.removed)
     }
 
     pub(super) fn take_fresh(&mut self) -> Fresh {
@@ -78,7 +77,7 @@ impl Board {
             let (at, _) = self.seats.insert_full(worker, super::Seat { offer: Some(offer), ..Default::default() });
             self.stale.seats.push(at);
         }
-        self.stale.removed = removed;
+        self.removed = removed;
         self.fill(farm.fleet, farm.jobs);
     }
 
