@@ -13,6 +13,11 @@ impl Dice {
         Self(seed)
     }
 
+    /// The dice of one case among many, whose seed is its number.
+    pub fn of(seed: u64) -> Self {
+        Self(seed)
+    }
+
     /// For choices that do not matter.
     pub fn loaded() -> Self {
         Self(0)

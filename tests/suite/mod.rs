@@ -3,6 +3,7 @@
 mod api;
 mod client;
 mod dice;
+mod dispatch;
 mod durability;
 mod faults;
 mod jobs;

@@ -109,8 +109,10 @@ fn a_cancelled_job_is_found_wherever_its_submission_is() {
     assert!(home.log().contains("does not reach back to its submission"), "{}", home.log());
 }
 
+type Accident = fn(&Home);
+
 /// What may have become of a history while its server did not run.
-const ACCIDENTS: [(&str, fn(&Home)); 6] = [
+const ACCIDENTS: [(&str, Accident); 6] = [
     ("it was deleted", |home| fs::remove_file(history(home)).unwrap()),
     ("it was emptied", |home| fs::write(history(home), "").unwrap()),
     ("it was cut short", |home| {

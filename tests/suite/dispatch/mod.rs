@@ -1,0 +1,16 @@
+//! The dispatcher held against its specification: the cases by hand, the designs that failed before, and an oracle.
+
+mod cases;
+mod choices;
+mod graphs;
+mod invariants;
+mod law;
+mod oracle;
+mod outcome;
+mod play;
+mod random;
+mod random_farm;
+mod setting;
+mod story;
+mod world;
+mod wrong_designs;

@@ -1,0 +1,66 @@
+//! A second player of scenarios, to hold the real one against: written from the specification alone, by brute force.
+//!
+//! It shares no code with the crate. What the specification leaves open it
+//! reads as a release engineer would expect it:
+//!
+//! - Everything that is due or happens at one moment is one decision: first
+//!   the deadlines, then the events in the order of the file. So a service
+//!   that ends at 60 frees its worker for a job submitted at 60, and a report
+//!   at the very moment when the lease ends is too late.
+//! - A worker that runs a job and is named idle runs it no more: the job is
+//!   put back as if its lease had ended.
+//! - A lost worker reports nothing by itself: its job's `service` ends no
+//!   more. A `finish` before the end of the lease still counts. Lost a second
+//!   time, its lease ends one lease after that. A lost worker without a job is
+//!   no longer idle.
+//! - A drained worker finishes its job, and then takes no other, also when it
+//!   is named idle again.
+//! - A removed worker is gone: named idle, it stays unknown. Its claim ends as
+//!   cancelled; its job is put back, even after its last attempt, since it did
+//!   nothing wrong. What it reports at the moment of its removal still counts.
+//!   Its name stays in the allocation, which holds its builder's jobs when no
+//!   other worker is left.
+//! - A cancelled job that runs ends at once. Its worker is still busy with it:
+//!   it is idle when it is named idle, and its `finish` counts for nothing.
+//! - Success and failure end a row of exceptions; nothing else says that the
+//!   worker is well. The third exception in a row quarantines the worker for
+//!   10 s, the fourth for 20 s, and so on. A quarantined worker that is idle
+//!   takes a job when its quarantine ends. A quarantine outlives its worker, so
+//!   that it is not escaped by coming back: its end is a deadline all the same.
+//! - Success makes a worker warm for a builder at the moment it is reported.
+//! - Ids are counted up: among equal jobs the one submitted first goes first.
+
+use serde_json::Value;
+
+use super::outcome::{Outcome, micros};
+use super::world::{Moment, World};
+
+/// What must come of the scenario.
+pub fn play(scenario: &Value) -> Outcome {
+    play_by(scenario, |moment| moment.decide())
+}
+
+/// What would come of it by another rule, which says for each waiting job the idle worker that it starts on.
+pub fn play_by(scenario: &Value, mut rule: impl FnMut(&Moment<'_>) -> Vec<Option<usize>>) -> Outcome {
+    let mut world = World::new(scenario);
+    let mut events: Vec<&Value> = scenario["events"].as_array().unwrap().iter().collect();
+    events.sort_by_key(|event| micros(&event["at"]));
+    let mut events = events.into_iter().peekable();
+    let until = micros(&scenario["until"]);
+    let mut assignments = Vec::new();
+    let mut decisions = 0;
+    loop {
+        let next_event = events.peek().map(|event| micros(&event["at"]));
+        let next = next_event.into_iter().chain(world.deadlines()).min();
+        let Some(now) = next.filter(|next| *next <= until) else { break };
+        world.pass_deadlines(now);
+        while let Some(event) = events.next_if(|event| micros(&event["at"]) == now) {
+            world.happen(event);
+        }
+        world.clear();
+        assignments.extend(world.start_by(&mut rule));
+        decisions += 1;
+    }
+    let pending = world.moment().waiting.into_iter().map(|waiting| waiting.job.id.clone()).collect();
+    Outcome::new(assignments, pending, decisions)
+}
