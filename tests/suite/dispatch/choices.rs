@@ -188,6 +188,13 @@ fn a_lost_worker_ends_no_service() {
 }
 
 #[test]
+fn a_service_cut_short_is_no_deadline() {
+    let service = json!({"at": 0, "submit": {"id": "A", "builder": "a", "service": 50}});
+    let outcome = two_workers(vec![idle(0, &["W1"]), service, finish(10, "W1", "success")]);
+    assert_eq!(outcome.decisions, 2);
+}
+
+#[test]
 fn a_lease_ends_one_lease_after_its_worker_was_lost_last() {
     let outcome = two_workers(vec![
         idle(0, &["W1"]),

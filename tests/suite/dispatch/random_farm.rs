@@ -44,8 +44,11 @@ impl<'d> Maker<'d> {
         let allocations = self.allocations();
         let history: Vec<Value> = (0..self.dice.within(0..8)).map(|_| self.past_run()).collect();
         let mut events = Vec::new();
-        if self.dice.one_in(2) {
+        if !self.dice.one_in(4) {
             events.push(json!({"at": 0, "idle": self.workers.iter().map(|(name, _)| name).collect::<Vec<_>>()}));
+        }
+        for _ in 0..self.dice.within(0..5) {
+            events.push(json!({"at": 0, "submit": self.job(0.0)}));
         }
         let mut now = 0.0;
         let moments = if self.dice.one_in(6) { 24 } else { 8 };
