@@ -62,11 +62,6 @@ impl Board {
         self.seats.get(worker)?.offer
     }
 
-    /// The worker is idle: offered, and nothing keeps it from a job.
-    pub fn is_idle(&self, worker: &WorkerName) -> bool {
-        self.seats.get(worker).is_some_and(|seat| seat.idle.is_some())
-    }
-
     pub(in crate::domain::dispatcher) fn offer(&self, id: OfferId) -> Option<&Offer> {
         self.offers.get(id)
     }
