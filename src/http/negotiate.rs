@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use actix_web::http::header::{self, HeaderMap, HeaderName};
-use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
+use actix_web::{HttpResponse, HttpResponseBuilder};
 use bytes::Bytes;
 
 use crate::domain::allocator::Generation;
@@ -13,8 +13,8 @@ use crate::engine::views::Encoding;
 pub const GENERATION_HEADER: HeaderName = HeaderName::from_static("x-jacuzzi-generation");
 
 /// The encoding that the client likes best, ours where it does not care.
-pub fn encoding(request: &HttpRequest) -> Encoding {
-    let Some(header) = request.headers().get(header::ACCEPT_ENCODING) else { return Encoding::Identity };
+pub fn encoding(headers: &HeaderMap) -> Encoding {
+    let Some(header) = headers.get(header::ACCEPT_ENCODING) else { return Encoding::Identity };
     let accepted = header.to_str().unwrap_or("");
     // By weight, then by our own order.
     [(Encoding::Zstd, "zstd"), (Encoding::Gzip, "gzip"), (Encoding::Identity, "identity")]
@@ -96,22 +96,18 @@ pub fn without_encoding(tag: &str) -> &str {
 }
 
 /// The answer to a read: 200 with the body, or 304 if the client knows it.
-pub fn respond(request: &HttpRequest, version: Version<'_>, body: impl FnOnce(Encoding) -> Bytes) -> HttpResponse {
-    if version.is_known(request.headers()) {
+pub fn respond(headers: &HeaderMap, version: Version<'_>, body: impl FnOnce(Encoding) -> Bytes) -> HttpResponse {
+    if version.is_known(headers) {
         let mut response = HttpResponse::NotModified();
-        describe(&mut response, version, encoding(request));
+        describe(&mut response, version, encoding(headers));
         return response.finish();
     }
-    respond_whole(request, version, body)
+    respond_whole(headers, version, body)
 }
 
 /// 200 with the body, whatever the client knows: the answer to a write, to which `If-None-Match` means nothing.
-pub fn respond_whole(
-    request: &HttpRequest,
-    version: Version<'_>,
-    body: impl FnOnce(Encoding) -> Bytes,
-) -> HttpResponse {
-    let encoding = encoding(request);
+pub fn respond_whole(headers: &HeaderMap, version: Version<'_>, body: impl FnOnce(Encoding) -> Bytes) -> HttpResponse {
+    let encoding = encoding(headers);
     let mut response = HttpResponse::Ok();
     describe(&mut response, version, encoding);
     match encoding {
@@ -150,7 +146,7 @@ mod tests {
             ("", Encoding::Identity),
         ] {
             let request = TestRequest::default().insert_header(("accept-encoding", accepted)).to_http_request();
-            assert_eq!(encoding(&request), expected, "{accepted}");
+            assert_eq!(encoding(request.headers()), expected, "{accepted}");
         }
     }
 

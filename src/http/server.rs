@@ -1,20 +1,26 @@
 //! The HTTP server on a bound socket: threads, timeouts, TLS, and the wire between a connection and the parser.
 
 use std::collections::BTreeMap;
+use std::future::ready;
 use std::net::{SocketAddr, TcpListener};
 use std::time::Duration;
 
 use actix_http::error::DispatchError;
-use actix_http::{HttpService, KeepAlive};
-use actix_service::{IntoServiceFactory, ServiceFactory, ServiceFactoryExt, fn_service, map_config};
+use actix_http::{HttpService, KeepAlive, Request, Response};
+use actix_service::{
+    IntoServiceFactory, Service, ServiceFactory, ServiceFactoryExt, apply_fn_factory, fn_service, map_config,
+};
 use actix_tls::accept::TlsError;
 use actix_tls::accept::rustls_0_23::{Acceptor, TlsStream};
 use actix_web::dev::{AppConfig, Server};
 use actix_web::rt::net::TcpStream;
 use actix_web::{App as ActixApp, Error, web};
+use futures_util::TryFutureExt;
+use futures_util::future::Either;
 use rustls::ServerConfig;
 use tokio::io::{AsyncRead, AsyncWrite};
 
+use super::allocations::reads;
 use super::request_log::RequestIds;
 use super::wire::Wire;
 use super::{App, openapi, routes};
@@ -99,6 +105,12 @@ impl Parts {
             .configure(|config| routes::configure(config, &self.methods))
             .into_factory()
             .map_err(|error: Error| error.error_response());
+        let app = self.app.clone();
+        let answers =
+            apply_fn_factory(handlers, move |request: Request, handlers| match reads::one(request.head(), &app) {
+                Some(response) => Either::Left(ready(Ok(Response::from(response)))),
+                None => Either::Right(handlers.call(request).map_ok(Response::from)),
+            });
         let stopping = self.app.stopping.clone();
         HttpService::build()
             .keep_alive(self.keep_alive)
@@ -111,6 +123,6 @@ impl Parts {
                 // That nobody is left to say so means it too.
                 async move { drop(stopping.wait_for(|stopping| *stopping).await) }
             })
-            .h1(map_config(handlers, |()| AppConfig::default()))
+            .h1(map_config(answers, |()| AppConfig::default()))
     }
 }

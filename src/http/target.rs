@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use actix_web::HttpRequest;
+use actix_web::http::Uri;
 
 /// What a client means, decoded; it need not be UTF-8.
 type Raw<'a> = Cow<'a, [u8]>;
@@ -12,8 +13,9 @@ type Raw<'a> = Cow<'a, [u8]>;
 ///
 /// `None` when the target has neither, so that it is the collection itself.
 /// A raw `/` belongs to the name, save for one at the very end.
-pub fn name(request: &HttpRequest) -> Option<Raw<'_>> {
-    after_collection(request.uri().path()).map(|raw| decode(raw.as_bytes())).or_else(|| parameter(request, "name"))
+pub fn name(target: &Uri) -> Option<Raw<'_>> {
+    let in_query = || parameter_of(target.query().unwrap_or(""), "name");
+    after_collection(target.path()).map(|raw| decode(raw.as_bytes())).or_else(in_query)
 }
 
 /// The name and the action of `/v1/<collection>/<name>/<action>`; with
@@ -96,7 +98,7 @@ mod tests {
 
     fn name_in(target: &str) -> Option<String> {
         let request = TestRequest::with_uri(target).to_http_request();
-        name(&request).map(|name| String::from_utf8_lossy(&name).into_owned())
+        name(request.uri()).map(|name| String::from_utf8_lossy(&name).into_owned())
     }
 
     #[test]

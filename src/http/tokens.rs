@@ -80,7 +80,7 @@ pub async fn revoke(request: HttpRequest, app: web::Data<App>) -> Result<HttpRes
     only_parameters(&request, &["name", "reason"])?;
     let reason = reason::parameter(&request)?;
     let permit = app.authorize(&request, Call::ManageTokens)?;
-    let bytes = target::name(&request).unwrap_or_default();
+    let bytes = target::name(request.uri()).unwrap_or_default();
     let name = TokenName::parse_bytes(&bytes)
         .map_err(|error| Problem::not_found("no_such_token", format!("such a token cannot exist: {error}")))?;
     let command = Command::Revoke { name: name.clone(), author: permit.author.clone(), reason };

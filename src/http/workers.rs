@@ -73,7 +73,7 @@ struct ReasonBody {
 /// `GET /v1/workers?pool=&state=&limit=&after=`, `GET /v1/workers/<name>`
 pub async fn workers(request: HttpRequest, app: web::Data<App>) -> Result<HttpResponse, Problem> {
     app.admit_read(&request)?;
-    let Some(name) = target::name(&request) else { return list(&request, &app).await };
+    let Some(name) = target::name(request.uri()) else { return list(&request, &app).await };
     let Ok(name) = WorkerName::parse_bytes(&name) else { return Err(no_such_worker(&String::from_utf8_lossy(&name))) };
     let worker = show(&app, &name).await?.ok_or_else(|| no_such_worker(name.as_str()))?;
     Ok(HttpResponse::Ok().json(worker))
@@ -113,7 +113,7 @@ pub async fn put(request: HttpRequest, app: web::Data<App>, body: web::Payload) 
     let permit = app.authorize(&request, Call::ManageWorkers)?;
     let PutBody { pool, class, attributes, reason } = parsed.into_inner()?;
     let bad_name = |detail: String| Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "bad_name", detail);
-    let name = target::name(&request).ok_or_else(|| bad_name("name one worker".into()))?;
+    let name = target::name(request.uri()).ok_or_else(|| bad_name("name one worker".into()))?;
     let name = WorkerName::parse_bytes(&name).map_err(|error| bad_name(format!("the worker's name: {error}")))?;
     let pool = PoolName::parse(&pool).map_err(|error| bad_name(format!("pool {pool:?}: {error}")))?;
     let class = match class {
@@ -139,7 +139,7 @@ pub async fn delete(request: HttpRequest, app: web::Data<App>) -> Result<HttpRes
     only_parameters(&request, &["name", "reason"])?;
     let reason = reason::parameter(&request)?;
     let permit = app.authorize(&request, Call::ManageWorkers)?;
-    let name = target::name(&request).unwrap_or_default();
+    let name = target::name(request.uri()).unwrap_or_default();
     let name = WorkerName::parse_bytes(&name).map_err(|_| no_such_worker(&String::from_utf8_lossy(&name)))?;
     app.engine
         .submit(permit.command(Command::RemoveWorker { name: name.clone(), author: permit.author.clone(), reason }))

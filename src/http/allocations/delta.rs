@@ -96,7 +96,7 @@ async fn since(request: &HttpRequest, app: &App, view: &View, since: Generation)
     match view.steps().last() {
         Some(step) if step.since() == since => {
             let version = Version { epoch: view.epoch(), since: Some(since), generation: step.generation };
-            Ok(respond(request, version, |encoding| step.delta.encoded(encoding)))
+            Ok(respond(request.headers(), version, |encoding| step.delta.encoded(encoding)))
         }
         _ => difference(request, app, since, view.generation()).await,
     }
@@ -120,7 +120,7 @@ async fn difference(
         }
     };
     let version = Version { epoch: view.epoch(), since: Some(since), generation: until };
-    Ok(respond(request, version, |encoding| body.encoded(encoding)))
+    Ok(respond(request.headers(), version, |encoding| body.encoded(encoding)))
 }
 
 pub fn not_kept(error: NotKept) -> Problem {

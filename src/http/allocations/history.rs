@@ -39,14 +39,14 @@ pub async fn history(request: HttpRequest, app: web::Data<App>) -> Result<HttpRe
     let view = app.views.current_owned();
     let question = Question::History { limit, before };
     if let Some(body) = app.made.get(view.generation(), question) {
-        return Ok(respond(&request, Version::of(&view), |encoding| body.encoded(encoding)));
+        return Ok(respond(request.headers(), Version::of(&view), |encoding| body.encoded(encoding)));
     }
     let (generation, page) =
         app.engine.ask(move |farm| (farm.allocations.generation(), page(farm, limit, before))).await?;
     let body = serde_json::to_vec(&page).map_err(anyhow::Error::from)?;
     let body = app.made.keep(generation, question, Body::new(body));
     let version = Version { epoch: view.epoch(), since: None, generation };
-    Ok(respond(&request, version, |encoding| body.encoded(encoding)))
+    Ok(respond(request.headers(), version, |encoding| body.encoded(encoding)))
 }
 
 fn page(farm: &Farm, limit: usize, before: Option<Generation>) -> Page {

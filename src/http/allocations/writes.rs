@@ -37,13 +37,13 @@ pub async fn put_builder(
     app: web::Data<App>,
     payload: web::Payload,
 ) -> Result<HttpResponse, Problem> {
-    let name = target::name(&request).ok_or_else(no_name)?;
+    let name = target::name(request.uri()).ok_or_else(no_name)?;
     write(&request, &app, payload, &["name"], |body| from_json::<BuilderBody>(body)?.parse(&name)).await
 }
 
 /// `DELETE /v1/builders/<name>`
 pub async fn delete_builder(request: HttpRequest, app: web::Data<App>) -> Result<HttpResponse, Problem> {
-    let name = target::name(&request).ok_or_else(no_name)?;
+    let name = target::name(request.uri()).ok_or_else(no_name)?;
     app.admit_write(&request)?;
     let flags = Flags::of(&request, &["name", "reason"])?;
     let reason = reason::parameter(&request)?;
@@ -166,5 +166,5 @@ fn delta_of(request: &HttpRequest, app: &App, made: &GenerationMade) -> HttpResp
     let body = Body::new(body.encode());
     let epoch = app.views.current().epoch().to_owned();
     let version = Version { epoch: &epoch, since: None, generation: made.generation };
-    respond_whole(request, version, |encoding| body.encoded(encoding))
+    respond_whole(request.headers(), version, |encoding| body.encoded(encoding))
 }

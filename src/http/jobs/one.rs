@@ -46,7 +46,7 @@ pub async fn cancel(request: HttpRequest, app: web::Data<App>) -> Result<HttpRes
 
 /// The job in the path.
 fn meant(request: &HttpRequest) -> Result<JobId, Problem> {
-    let bytes = target::name(request).unwrap_or_default();
+    let bytes = target::name(request.uri()).unwrap_or_default();
     ids::job(&bytes).ok_or_else(|| no_such_job(&String::from_utf8_lossy(&bytes)))
 }
 
