@@ -11,6 +11,7 @@ mod event;
 mod farm;
 pub mod fleet;
 mod names;
+mod numbered;
 mod refusal;
 mod table;
 mod time;

@@ -10,7 +10,7 @@ use crate::domain::{Command, Done, Event, Farm, Refusal, Reply, Timestamp, Volat
 use crate::ports::Beside;
 
 /// A state that only events change, and that decides them from commands.
-pub trait Machine: Clone + Default + Serialize + DeserializeOwned + Send + 'static {
+pub trait Machine: Clone + Default + Serialize + DeserializeOwned + Send + Sync + 'static {
     type Command: Send + 'static;
     type Event: Serialize + DeserializeOwned + Send + Sync + 'static;
     type Refusal: Debug + Display + Send + 'static;
@@ -42,6 +42,16 @@ pub trait Machine: Clone + Default + Serialize + DeserializeOwned + Send + 'stat
 
 /// What a command comes to: its events, in order, and its reply.
 pub type Outcome<M> = Result<(Vec<<M as Machine>::Event>, <M as Machine>::Reply), <M as Machine>::Refusal>;
+
+/// What stands beside a recovered state: a copy for the replica, and the volatile
+/// side. Made at the same time, since each takes long for a million jobs.
+pub fn beside_recovered<M: Machine>(state: &M, now: Timestamp) -> (M, M::Volatile) {
+    std::thread::scope(|scope| {
+        let replica = scope.spawn(|| state.clone());
+        let volatile = state.volatile(now);
+        (replica.join().expect("a copy is no work that fails"), volatile)
+    })
+}
 
 /// Told of every batch once it is durable and before anybody is answered.
 pub trait Publish<M: Machine>: Send + 'static {

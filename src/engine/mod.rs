@@ -18,7 +18,7 @@ use thiserror::Error;
 use tokio::sync::{mpsc, oneshot, watch};
 use tracing::Instrument;
 
-pub use machine::{Machine, Publish};
+pub use machine::{Machine, Publish, beside_recovered};
 pub use recovery::{Recovered, decode, kind, recover};
 pub use stats::{LatencyHistogram, Stats};
 pub use writer::{Done, MAX_BATCH};
@@ -79,10 +79,9 @@ impl<M: Machine> Engine<M> {
 
         let tidier = parts.journal.tidier()?;
         let snapshots = replica::SnapshotPlan::new(parts.snapshots, parts.snapshot_every, &parts.recovered);
-        let state = parts.recovered.state.clone();
-        let replica = replica::spawn(state, queue, snapshots, tidier, stats.clone())?;
         let now = parts.clock.now();
-        let volatile = parts.recovered.state.volatile(now);
+        let (state, volatile) = beside_recovered(&parts.recovered.state, now);
+        let replica = replica::spawn(state, queue, snapshots, tidier, stats.clone())?;
         let (announce, deadline) = watch::channel(parts.recovered.state.next_deadline(&volatile));
         let writer = writer::Writer {
             state: parts.recovered.state,

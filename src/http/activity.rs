@@ -75,7 +75,7 @@ impl Activity {
 
     fn note_queue(&self, farm: &Farm) {
         self.0.pending.store(farm.jobs.pending() as u64, Ordering::Relaxed);
-        self.0.running.store(farm.jobs.claims().len() as u64, Ordering::Relaxed);
+        self.0.running.store(farm.jobs.running() as u64, Ordering::Relaxed);
     }
 }
 

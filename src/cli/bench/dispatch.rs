@@ -13,6 +13,7 @@ use crate::domain::dispatcher::{self, NewJob, Offer, OfferId, RunResult, Token};
 use crate::domain::{
     Author, BuilderName, Command, Event, Farm, Refusal, Reply, Timestamp, Volatile, WorkerName, fleet,
 };
+use crate::engine::beside_recovered;
 use crate::sim::{Chance, FullScale};
 
 /// Jobs of one call while the farm is filled.
@@ -226,8 +227,7 @@ impl Bench {
         let begun = Instant::now();
         let farm: Farm = serde_json::from_slice(&snapshot)?;
         let read = begun.elapsed().as_secs_f64();
-        let volatile = Volatile::of(&farm, now);
-        let replica = farm.clone();
+        let (replica, volatile) = beside_recovered(&farm, now);
         writeln!(
             out,
             "restart from a snapshot of {:.0} MB: {:.2} s, of which {read:.2} s to read it",

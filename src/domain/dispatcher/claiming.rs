@@ -132,11 +132,10 @@ pub(super) fn requeue(
             && which.builder.as_ref().is_none_or(|meant| builder == Some(meant))
             && which.pool.as_ref().is_none_or(|meant| pool == Some(meant))
     };
-    let mut meant: Vec<_> = jobs.claims().filter(|(_, running)| is_meant(running)).collect();
-    meant.sort_unstable_by_key(|(claim, _)| *claim);
+    let meant = jobs.claims().filter(|(_, running)| is_meant(running));
     // Not the jobs' doing, so it never is a last attempt.
     let ending = Ending { result: RunResult::Requeued, next: Next::Waits, author, reason };
-    meant.into_iter().flat_map(|(claim, running)| ended(jobs, now, claim, running, ending)).collect()
+    meant.flat_map(|(claim, running)| ended(jobs, now, claim, running, ending)).collect()
 }
 
 /// Ends the leases and the quarantines that are over.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::run::ClaimId;
 use super::state::Jobs;
-use crate::domain::table::Table;
+use crate::domain::numbered::Numbered;
 use crate::domain::time::Timestamp;
 
 /// How long a claim lives without a heartbeat.
@@ -14,7 +14,7 @@ pub const LEASE: Duration = Duration::from_secs(60);
 /// The leases of all running claims.
 #[derive(Debug, Clone, Default)]
 pub struct Leases {
-    ends: Table<ClaimId, Timestamp>,
+    ends: Numbered<Timestamp>,
     order: BTreeSet<(Timestamp, ClaimId)>,
 }
 
@@ -32,13 +32,13 @@ impl Leases {
     pub(super) fn renew(&mut self, claim: ClaimId, now: Timestamp) -> Timestamp {
         let end = now.after(LEASE);
         self.end(claim);
-        self.ends.insert(claim, end);
+        self.ends.insert(claim.0, end);
         self.order.insert((end, claim));
         end
     }
 
     pub(super) fn end(&mut self, claim: ClaimId) {
-        if let Some(end) = self.ends.swap_remove(&claim) {
+        if let Some(end) = self.ends.remove(claim.0) {
             self.order.remove(&(end, claim));
         }
     }
@@ -54,6 +54,6 @@ impl Leases {
     }
 
     pub fn of(&self, claim: ClaimId) -> Option<Timestamp> {
-        self.ends.get(&claim).copied()
+        self.ends.get(claim.0).copied()
     }
 }

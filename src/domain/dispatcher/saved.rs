@@ -1,5 +1,6 @@
 //! Jobs as a snapshot holds them: a million of them are to be read in a second, so every text that many share stands there once.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use indexmap::IndexSet;
@@ -13,7 +14,6 @@ use super::state::{Job, Jobs};
 use super::warm::Warm;
 use crate::domain::fleet::JobClass;
 use crate::domain::names::BuilderName;
-use crate::domain::table::Table;
 use crate::domain::time::Timestamp;
 
 /// What is read; written is the same, piece by piece.
@@ -25,12 +25,15 @@ struct Saved {
     builders: Vec<BuilderName>,
     texts: Vec<Arc<str>>,
     jobs: Vec<SavedJob>,
-    claims: Table<ClaimId, Running>,
+    claims: BTreeMap<ClaimId, Running>,
     warm: Warm,
     health: Health,
-    submissions: Vec<(Timestamp, Option<Arc<str>>, JobId)>,
+    submissions: Vec<SavedSubmission>,
     claim_calls: Vec<SavedClaimCall>,
 }
+
+/// Time in microseconds, key, and the job that was submitted under it.
+type SavedSubmission = (i64, Option<Arc<str>>, JobId);
 
 /// Time, session and key of a claim call, and what it was given.
 type SavedClaimCall = (Timestamp, Arc<str>, Arc<str>, Arc<[Claim]>);
@@ -128,14 +131,14 @@ impl Serialize for Jobs {
         saved.serialize_field("builders", &List(|| texts.builders.iter()))?;
         saved.serialize_field("texts", &List(|| texts.texts.iter()))?;
         saved.serialize_field("jobs", &List(|| self.all().map(|(id, job)| texts.job(id, job))))?;
-        saved.serialize_field("claims", &self.claims)?;
+        saved.serialize_field("claims", &self.claims().collect::<BTreeMap<_, _>>())?;
         saved.serialize_field("warm", &self.warm)?;
         saved.serialize_field("health", &self.health)?;
         // The key of a job that is there stands with it.
         let key_of = |id: JobId, key| self.job(id).is_none().then_some(key);
         saved.serialize_field(
             "submissions",
-            &List(|| self.submissions.iter().map(|(since, key, id)| (since, key_of(*id, key), id))),
+            &List(|| self.submissions.iter().map(|(since, key, id)| (since.unix_micros(), key_of(*id, key), id))),
         )?;
         saved.serialize_field(
             "claim_calls",
@@ -163,15 +166,15 @@ impl Saved {
         };
         for saved in self.jobs {
             let (id, job) = saved.open(&self.builders, &self.texts)?;
-            jobs.jobs.insert(id, job);
+            jobs.jobs.insert(id.0, job);
         }
         for (id, running) in self.claims {
             jobs.busy.insert(running.worker.clone(), id);
-            jobs.claims.insert(id, running);
+            jobs.claims.insert(id.0, running);
         }
         for (since, key, id) in self.submissions {
             let key = key.or_else(|| jobs.job(id)?.spec.idempotency_key.clone())?;
-            jobs.submissions.note(key, id, since);
+            jobs.submissions.note(key, id, Timestamp::from_unix_micros(since));
         }
         for (since, session, key, claims) in self.claim_calls {
             jobs.claim_calls.note((session, key), claims, since);

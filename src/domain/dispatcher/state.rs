@@ -9,7 +9,8 @@ use super::run::{Claim, ClaimId, Granted, Next, Run, RunResult, Running};
 use super::warm::Warm;
 use super::{Event, leases};
 use crate::domain::names::WorkerName;
-use crate::domain::table::{Spread, Table};
+use crate::domain::numbered::Numbered;
+use crate::domain::table::Table;
 use crate::domain::time::Timestamp;
 
 /// A session and the idempotency key of one of its claim calls.
@@ -22,8 +23,8 @@ pub(super) type ClaimKey = (Arc<str>, Arc<str>);
 pub struct Jobs {
     pub(super) last_job: JobId,
     pub(super) last_claim: ClaimId,
-    pub(super) jobs: Spread<JobId, Job>,
-    pub(super) claims: Table<ClaimId, Running>,
+    pub(super) jobs: Numbered<Job>,
+    pub(super) claims: Numbered<Running>,
     pub(super) busy: Table<WorkerName, ClaimId>,
     pub(super) warm: Warm,
     pub(super) health: Health,
@@ -44,12 +45,12 @@ pub struct Job {
 impl Jobs {
     /// A job that waits or runs.
     pub fn job(&self, id: JobId) -> Option<&Job> {
-        self.jobs.get(&id)
+        self.jobs.get(id.0)
     }
 
-    /// All jobs that wait or run, in no order that means anything.
+    /// All jobs that wait or run, in the order in which they came.
     pub fn all(&self) -> impl Iterator<Item = (JobId, &Job)> {
-        self.jobs.iter().map(|(id, job)| (*id, job))
+        self.jobs.iter().map(|(id, job)| (JobId(id), job))
     }
 
     /// How many jobs wait.
@@ -57,9 +58,14 @@ impl Jobs {
         self.jobs.len() - self.claims.len()
     }
 
+    /// How many jobs run.
+    pub fn running(&self) -> usize {
+        self.claims.len()
+    }
+
     /// The job was there, and is not any more.
     pub fn has_ended(&self, id: JobId) -> bool {
-        (JobId(1)..=self.last_job).contains(&id) && self.jobs.get(&id).is_none()
+        (JobId(1)..=self.last_job).contains(&id) && self.jobs.get(id.0).is_none()
     }
 
     /// The job that was submitted last.
@@ -73,18 +79,18 @@ impl Jobs {
     }
 
     pub fn claim(&self, id: ClaimId) -> Option<&Running> {
-        self.claims.get(&id)
+        self.claims.get(id.0)
     }
 
-    /// All claims whose lease lives.
-    pub fn claims(&self) -> impl ExactSizeIterator<Item = (ClaimId, &Running)> {
-        self.claims.iter().map(|(id, running)| (*id, running))
+    /// All claims whose lease lives, in the order in which they were made.
+    pub fn claims(&self) -> impl Iterator<Item = (ClaimId, &Running)> {
+        self.claims.iter().map(|(id, running)| (ClaimId(id), running))
     }
 
     /// What the worker runs.
     pub fn claim_of(&self, worker: &WorkerName) -> Option<(ClaimId, &Running)> {
         let id = *self.busy.get(worker)?;
-        Some((id, &self.claims[&id]))
+        Some((id, self.claims.get(id.0)?))
     }
 
     pub fn warm(&self) -> &Warm {
@@ -111,7 +117,7 @@ impl Jobs {
             id: claim.id,
             token: claim.token,
             job: claim.job,
-            spec: self.jobs.get(&claim.job).map(|job| job.spec.clone()),
+            spec: self.jobs.get(claim.job.0).map(|job| job.spec.clone()),
             worker: claim.worker.clone(),
             attempt: claim.attempt,
             lease_until: since.after(leases::LEASE),
@@ -125,7 +131,7 @@ impl Jobs {
                     self.submit(submitted.id, &submitted.job, *time);
                 }
             }
-            Event::Cancelled { job, author: _, reason: _, time: _ } => drop(self.jobs.remove(job)),
+            Event::Cancelled { job, author: _, reason: _, time: _ } => drop(self.jobs.remove(job.0)),
             Event::Claimed { offer: _, session, idempotency_key, claims, author: _, time } => {
                 for claim in claims {
                     self.start(claim, session, *time);
@@ -151,7 +157,7 @@ impl Jobs {
     }
 
     fn submit(&mut self, id: JobId, spec: &Arc<JobSpec>, now: Timestamp) {
-        self.jobs.insert(id, Job { spec: spec.clone(), attempts: 0, claim: None });
+        self.jobs.insert(id.0, Job { spec: spec.clone(), attempts: 0, claim: None });
         self.last_job = id;
         if let Some(key) = &spec.idempotency_key {
             self.submissions.note(key.clone(), id, now);
@@ -168,17 +174,17 @@ impl Jobs {
             started_at: now,
             warm: claim.warm_since.is_some(),
         };
-        self.claims.insert(claim.id, running);
+        self.claims.insert(claim.id.0, running);
         self.busy.insert(claim.worker.clone(), claim.id);
         self.last_claim = claim.id;
-        if let Some(job) = self.jobs.get_mut(&claim.job) {
+        if let Some(job) = self.jobs.get_mut(claim.job.0) {
             job.attempts = claim.attempt;
             job.claim = Some(claim.id);
         }
     }
 
     fn end(&mut self, run: &Run) {
-        self.claims.swap_remove(&run.claim);
+        self.claims.remove(run.claim.0);
         self.busy.swap_remove(&run.worker);
         self.health.ran(&run.worker, run.result);
         if run.result == RunResult::Success {
@@ -186,11 +192,11 @@ impl Jobs {
         }
         match run.next {
             Next::Waits => {
-                if let Some(job) = self.jobs.get_mut(&run.job) {
+                if let Some(job) = self.jobs.get_mut(run.job.0) {
                     job.claim = None;
                 }
             }
-            Next::Ended | Next::GivenUp => drop(self.jobs.remove(&run.job)),
+            Next::Ended | Next::GivenUp => drop(self.jobs.remove(run.job.0)),
         }
     }
 }

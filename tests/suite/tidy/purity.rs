@@ -10,7 +10,7 @@ const PURE: [&str; 2] = ["domain", "sim"];
 const WORLD: [&str; 7] = ["env", "fs", "io", "net", "os", "process", "thread"];
 
 /// Crates that reach the world, run a clock, or draw chance.
-const WORLDLY_CRATES: [&str; 17] = [
+const WORLDLY_CRATES: [&str; 16] = [
     "actix_web",
     "arc_swap",
     "dashmap",
@@ -18,7 +18,6 @@ const WORLDLY_CRATES: [&str; 17] = [
     "futures_util",
     "getrandom",
     "governor",
-    "hashbrown",
     "indicatif",
     "prometheus_client",
     "rand",
@@ -31,12 +30,13 @@ const WORLDLY_CRATES: [&str; 17] = [
 ];
 
 /// Names that are forbidden wherever they come from, each with what to do instead.
-const NAMES: [(&str, &str); 18] = [
+const NAMES: [(&str, &str); 19] = [
     ("Instant", CLOCK),
     ("SystemTime", CLOCK),
     ("HashMap", ORDER),
     ("HashSet", ORDER),
     ("RandomState", ORDER),
+    ("DefaultHashBuilder", ORDER),
     ("async", "no async: leave waiting to the layers above"),
     ("await", "no async: leave waiting to the layers above"),
     ("LazyLock", GLOBALS),
@@ -99,6 +99,10 @@ fn an_impurity_is_seen() {
     let in_domain = |text| bites(impurities, "src/domain/farm.rs", text);
     assert_eq!(in_domain("use std::time::{Duration, Instant};\nuse std::time::Duration;"), [1]);
     assert_eq!(in_domain("use std::collections::{BTreeMap,\nHashMap};"), [2]);
+    assert_eq!(
+        in_domain("use hashbrown::HashTable;\nuse hashbrown::HashMap;\nuse hashbrown::DefaultHashBuilder;"),
+        [2, 3]
+    );
     assert_eq!(in_domain("use std::{fmt, fs};"), [1]);
     assert_eq!(in_domain("fn f() { jiff::Timestamp::now() }"), [1]);
     assert_eq!(in_domain("async fn f() {}\nuse tokio::sync::watch;"), [1, 2]);

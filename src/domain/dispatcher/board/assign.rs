@@ -12,7 +12,7 @@ use super::{Board, Fresh, GroupId, OfferId, QueueId};
 use crate::domain::dispatcher::job::JobId;
 use crate::domain::dispatcher::key::Key;
 use crate::domain::dispatcher::matching::{Flow, FlowCell};
-use crate::domain::names::WorkerName;
+use crate::domain::names::{BuilderName, WorkerName};
 use crate::domain::time::Timestamp;
 
 /// A job that starts, and what was decided against.
@@ -132,30 +132,42 @@ impl Board {
     }
 
     /// Among the workers that let all other accepted jobs start: the warmest,
-    /// then the first by name. Takes it.
+    /// then the first by name, which is all when there is only one. Takes it.
     fn choose(&mut self, farm: Farm<'_>, scope: &mut Scope, job: &Accepted) -> Assignment {
         let (builder, _) = self.lines.get_index(job.line).expect("the index of a line");
         let others = scope.flow.queues[job.queue].iter().map(|cell| scope.flow.cells[*cell].workers).sum::<usize>() - 1;
         // A cell that cannot give one worker cannot give any other.
         let mut barred: Vec<usize> = Vec::new();
-        let mut warmest = None;
-        for (worker, since) in farm.jobs.warm().workers(builder) {
-            let Some((seat, cell)) = self.idle_in(scope, job.queue, worker) else { continue };
-            if barred.contains(&cell) {
-                continue;
-            }
-            if scope.flow.give(job.queue, cell) {
-                warmest = Some((seat, Some(since)));
-                break;
-            }
-            barred.push(cell);
-        }
-        let (seat, warm_since) = warmest.unwrap_or_else(|| (self.first_by_name(scope, job.queue, barred), None));
+        let warmest = if others > 0 { self.warmest(farm, scope, job.queue, builder, &mut barred) } else { None };
+        let seat = warmest.unwrap_or_else(|| self.first_by_name(scope, job.queue, barred));
         let (worker, seat) = self.seats.get_index_mut(seat).expect("the index of a seat");
         let worker = worker.clone();
         let offer = seat.offer.expect("an idle worker is offered");
         self.crowd.rouse(&worker, seat);
+        let warm_since = farm.jobs.warm().since(builder, &worker);
         Assignment { job: job.key.id, worker, offer, warm_since, before: None, others }
+    }
+
+    /// Gives the queue the warmest worker that it can have, if any is warm; bars cells that cannot give one.
+    fn warmest(
+        &self,
+        farm: Farm<'_>,
+        scope: &mut Scope,
+        queue: usize,
+        builder: &BuilderName,
+        barred: &mut Vec<usize>,
+    ) -> Option<usize> {
+        for (worker, _) in farm.jobs.warm().workers(builder) {
+            let Some((seat, cell)) = self.idle_in(scope, queue, worker) else { continue };
+            if barred.contains(&cell) {
+                continue;
+            }
+            if scope.flow.give(queue, cell) {
+                return Some(seat);
+            }
+            barred.push(cell);
+        }
+        None
     }
 
     /// The worker's seat and its cell in the decision, if it is idle and the queue may use it.
