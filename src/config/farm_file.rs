@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use super::fault::Faults;
 use super::node::Node;
 use super::reader::{self, Table};
-use super::values::{choice, integer, parsed, seconds, text, whole};
+use super::values::{Read, choice, integer, parsed, seconds, text, whole, whole_in};
 use super::{json, toml_file};
 use crate::domain::PoolName;
 use crate::domain::fleet::{
-    AllocationLimits, Branch, BuilderRule, Definition, JobClass, Pool, Seconds, WorkerClass, WorkerEntry, WorkerRange,
+    AllocationLimits, Branch, BuilderRule, Definition, FairShare, JobClass, OnEmptySet, Options, Pool, Seconds, Warmth,
+    WorkerClass, WorkerEntry, WorkerRange,
 };
 
 const WORKER_CLASSES: [(&str, WorkerClass); 3] =
@@ -17,6 +18,12 @@ const WORKER_CLASSES: [(&str, WorkerClass); 3] =
 
 pub(super) const JOB_CLASSES: [(&str, JobClass); 3] =
     [("release", JobClass::Release), ("normal", JobClass::Normal), ("idle", JobClass::Idle)];
+
+const FAIR_SHARES: [(&str, FairShare); 1] = [("project", FairShare::Project)];
+
+const ON_EMPTY_SET: [(&str, OnEmptySet); 2] = [("hold", OnEmptySet::Hold), ("pool", OnEmptySet::Pool)];
+
+const WARMTHS: [(&str, Warmth); 2] = [("recent_success", Warmth::RecentSuccess), ("none", Warmth::None)];
 
 /// A farm file without faults.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,23 +66,26 @@ impl FarmFile {
 
 fn farm_file(root: &mut Table) -> FarmFile {
     let without_file = Definition::default();
-    let (name, import, default_priority, ageing) = root.table("farm", |farm| {
-        (
-            farm.required("name", text, str::to_owned),
-            farm.optional("import", text).map(PathBuf::from),
-            farm.optional("default_priority", integer),
-            farm.optional("ageing_seconds_per_priority", seconds).map(Seconds),
-        )
+    let (import, farm) = root.table("farm", |farm| {
+        let import = farm.optional("import", text).map(PathBuf::from);
+        let ageing = farm.optional("ageing_seconds_per_priority", seconds).map(Seconds);
+        let definition = Definition {
+            name: farm.required("name", text, str::to_owned),
+            default_priority: farm.optional("default_priority", integer).unwrap_or(without_file.default_priority),
+            ageing_seconds_per_priority: ageing.unwrap_or(without_file.ageing_seconds_per_priority),
+            fair_share_by: farm.optional("fair_share_by", choice("key of fair share", &FAIR_SHARES)),
+            options: options(farm),
+            ..Definition::default()
+        };
+        (import, definition)
     });
     let definition = Definition {
-        name,
-        default_priority: default_priority.unwrap_or(without_file.default_priority),
-        ageing_seconds_per_priority: ageing.unwrap_or(without_file.ageing_seconds_per_priority),
         pools: root.tables("pools", pool),
         workers: root.tables("workers", worker),
         branches: root.tables("branches", branch),
         builders: root.tables("builders", builder),
         allocations: root.table("allocations", allocations),
+        ..farm
     };
     FarmFile { definition, import }
 }
@@ -85,7 +95,7 @@ fn pool(pool: &mut Table) -> Pool {
         name: pool.required("name", parsed(PoolName::parse), stand_in_pool),
         workers: pool.list("workers", parsed(WorkerRange::parse), stand_in_worker).unwrap_or_default(),
         class: pool.optional("class", choice("worker class", &WORKER_CLASSES)).unwrap_or(WorkerClass::Inhouse),
-        overflow_after: pool.optional("overflow_after", seconds).map(Seconds),
+        options: options(pool),
     }
 }
 
@@ -108,9 +118,30 @@ fn builder(builder: &mut Table) -> BuilderRule {
         pool: builder.required("pool", parsed(PoolName::parse), stand_in_pool),
         requires: builder.texts("requires"),
         class: builder.optional("class", choice("job class", &JOB_CLASSES)).unwrap_or_default(),
-        overflow_after: builder.optional("overflow_after", seconds).map(Seconds),
+        options: options(builder),
         cadence: builder.optional("cadence", text),
     }
+}
+
+/// What may stand in `[farm]`, in a pool and in a builder rule.
+fn options(place: &mut Table) -> Options {
+    let mut span = |key| place.optional(key, seconds).map(Seconds);
+    Options {
+        overflow_after: span("overflow_after"),
+        lend_after: span("lend_after"),
+        inhouse_wait: span("inhouse_wait"),
+        lease: span("lease"),
+        prefer: place.list("prefer", choice("worker class", &WORKER_CLASSES), |_| WorkerClass::Inhouse),
+        reserve: place.optional("reserve", small),
+        on_empty_set: place.optional("on_empty_set", choice("way to treat an empty set", &ON_EMPTY_SET)),
+        warmth: place.optional("warmth", choice("kind of warmth", &WARMTHS)),
+        max_attempts: place.optional("max_attempts", small),
+        quarantine_after: place.optional("quarantine_after", small),
+    }
+}
+
+fn small(node: &Node) -> Read<u32> {
+    whole_in(0..=u64::from(u32::MAX))(node).map(|number| number as u32)
 }
 
 fn allocations(allocations: &mut Table) -> AllocationLimits {
@@ -181,7 +212,7 @@ keep_generations = 50
         let farm = file.definition;
         assert_eq!((farm.name.as_str(), farm.default_priority), ("small", 5));
         assert_eq!(farm.ageing_seconds_per_priority, Seconds(60.0));
-        assert_eq!(farm.pools[0].overflow_after, Some(Seconds(5_400.0)));
+        assert_eq!(farm.pools[0].options.overflow_after, Some(Seconds(5_400.0)));
         assert_eq!(farm.pools[0].class, WorkerClass::Spot);
         assert_eq!(farm.workers[0].class, Some(WorkerClass::Ondemand));
         assert_eq!(farm.workers[0].attributes["trust"], "core");

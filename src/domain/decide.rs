@@ -14,9 +14,23 @@ impl Farm {
     /// Decides a command and takes in its events. What follows is left to
     /// [`react`](Self::react), so that several commands can be one event.
     pub fn take(&mut self, volatile: &mut Volatile, now: Timestamp, command: Command) -> Result<Done, Refusal> {
-        let done = self.decide(volatile, now, command)?;
+        let mut done = self.decide(volatile, now, command)?;
         self.apply_all(volatile, &done.events);
+        self.vacate(volatile, now, &mut done.events);
         Ok(done)
+    }
+
+    /// Takes back allocations whose workers have gone with a change of the fleet.
+    fn vacate(&mut self, volatile: &mut Volatile, now: Timestamp, events: &mut Vec<Event>) {
+        for at in 0..events.len() {
+            if let Event::Fleet(change) = &events[at]
+                && let Some(vacated) = allocator::vacated(&self.fleet, &self.allocations, now, change)
+            {
+                let vacated = Event::Allocator(vacated);
+                self.apply_all(volatile, std::slice::from_ref(&vacated));
+                events.push(vacated);
+            }
+        }
     }
 
     /// Takes in what follows from all that has changed since the last time, and adds it to `events`.

@@ -7,6 +7,7 @@ mod rules;
 mod state;
 #[cfg(test)]
 mod tests;
+mod vacated;
 mod write;
 
 use std::collections::BTreeMap;
@@ -21,6 +22,7 @@ pub use state::{Allocations, Delta, NotKept};
 pub use write::{ImportLine, Write};
 
 pub(super) use decide::decide;
+pub(super) use vacated::vacated;
 
 use super::author::Author;
 use super::names::{BuilderName, WorkerName};

@@ -24,7 +24,7 @@ impl Farm {
                 name: pool.clone(),
                 workers: vec![fleet::WorkerRange::parse("w{000..999}").unwrap()],
                 class: fleet::WorkerClass::Spot,
-                overflow_after: None,
+                options: fleet::Options::default(),
             }],
             ..fleet::Definition::default()
         };
@@ -33,7 +33,7 @@ impl Farm {
             pool,
             requires: Default::default(),
             class: fleet::JobClass::Normal,
-            overflow_after: None,
+            options: fleet::Options::default(),
             cadence: None,
         });
         definition.allocations.keep_generations = keep;

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use super::board::{Board, Offer, OfferId};
 use super::job::JobId;
 use super::run::{ClaimId, Next, Run, RunResult, Running, Token};
-use super::state::Jobs;
-use super::{Event, Filter, MAX_ATTEMPTS, MAX_OFFERED_WORKERS, Refusal, Reply};
+use super::state::{Job, Jobs};
+use super::{Event, Filter, MAX_OFFERED_WORKERS, Refusal, Reply};
 use crate::domain::author::Author;
-use crate::domain::fleet::Fleet;
+use crate::domain::fleet::{Fleet, Options};
 use crate::domain::names::WorkerName;
 use crate::domain::time::Timestamp;
 
@@ -35,28 +35,39 @@ pub(super) struct Ending<'a> {
 }
 
 /// What becomes of a job after a run with this result.
-fn after(result: RunResult, attempt: u32) -> Next {
+fn after(result: RunResult, attempt: u32, options: &Options) -> Next {
     match result {
         RunResult::Success | RunResult::Failure | RunResult::Cancelled => Next::Ended,
-        RunResult::Exception | RunResult::Retry | RunResult::Lost | RunResult::Requeued if attempt >= MAX_ATTEMPTS => {
-            Next::GivenUp
+        RunResult::Exception | RunResult::Retry | RunResult::Lost | RunResult::Requeued => {
+            if attempt >= options.max_attempts() { Next::GivenUp } else { Next::Waits }
         }
-        RunResult::Exception | RunResult::Retry | RunResult::Lost | RunResult::Requeued => Next::Waits,
     }
 }
 
 /// A run whose worker was not heard of again, or is known not to run it any more.
-fn lost(jobs: &Jobs, now: Timestamp, claim: ClaimId, running: &Running, why: &str) -> Vec<Event> {
+fn lost(
+    fleet: &Fleet,
+    jobs: &Jobs,
+    board: &mut Board,
+    now: Timestamp,
+    (claim, running): (ClaimId, &Running),
+    why: &str,
+) -> Event {
     let author = Author::new(DISPATCHER);
-    let next = after(RunResult::Lost, running.attempt);
+    let options = board.options_of(fleet, &job_of(jobs, running).spec.builder);
+    let next = after(RunResult::Lost, running.attempt, &options);
     ended(jobs, now, claim, running, Ending { result: RunResult::Lost, next, author: &author, reason: Some(why) })
 }
 
-/// The end of a run, and the quarantine that it may mean for the worker.
-pub(super) fn ended(jobs: &Jobs, now: Timestamp, claim: ClaimId, running: &Running, ending: Ending<'_>) -> Vec<Event> {
+fn job_of<'a>(jobs: &'a Jobs, running: &Running) -> &'a Job {
+    jobs.job(running.job).expect("a running claim has a job")
+}
+
+/// The end of a run.
+pub(super) fn ended(jobs: &Jobs, now: Timestamp, claim: ClaimId, running: &Running, ending: Ending<'_>) -> Event {
     let Ending { result, next, author, reason } = ending;
-    let job = jobs.job(running.job).expect("a running claim has a job");
-    let run = Run {
+    let job = job_of(jobs, running);
+    Event::RunEnded(Run {
         claim,
         job: running.job,
         builder: job.spec.builder.clone(),
@@ -73,27 +84,36 @@ pub(super) fn ended(jobs: &Jobs, now: Timestamp, claim: ClaimId, running: &Runni
         next,
         author: author.clone(),
         reason: reason.map(str::to_owned),
-    };
-    let mut events = vec![Event::RunEnded(run)];
+    })
+}
+
+/// Ends a run as its holder says, with the quarantine that it may mean for the worker.
+pub(super) fn finish(
+    fleet: &Fleet,
+    jobs: &Jobs,
+    board: &mut Board,
+    now: Timestamp,
+    claim: ClaimId,
+    end: Finish,
+) -> Result<Vec<Event>, Refusal> {
+    let Finish { token, result, author } = end;
+    let running = live(jobs, claim, token)?;
+    let options = board.options_of(fleet, &job_of(jobs, running).spec.builder);
+    let next = after(result, running.attempt, &options);
+    let mut events = vec![ended(jobs, now, claim, running, Ending { result, next, author: &author, reason: None })];
     if result == RunResult::Exception
-        && let Some(record) = jobs.health().after_exception(&running.worker, now)
+        && let Some(record) = jobs.health().after_exception(&running.worker, now, &options)
     {
         events.push(Event::Quarantined { worker: running.worker.clone(), record });
     }
-    events
+    Ok(events)
 }
 
-pub(super) fn finish(
-    jobs: &Jobs,
-    now: Timestamp,
-    claim: ClaimId,
-    token: Token,
-    result: RunResult,
-    author: Author,
-) -> Result<Vec<Event>, Refusal> {
-    let running = live(jobs, claim, token)?;
-    let next = after(result, running.attempt);
-    Ok(ended(jobs, now, claim, running, Ending { result, next, author: &author, reason: None }))
+/// What the holder of a claim says of its end.
+pub(super) struct Finish {
+    pub token: Token,
+    pub result: RunResult,
+    pub author: Author,
 }
 
 pub(super) fn cancel(
@@ -112,7 +132,7 @@ pub(super) fn cancel(
     let running = jobs.claim(claim).expect("the claim of a running job");
     let reason = reason.as_deref();
     let ending = Ending { result: RunResult::Cancelled, next: Next::Ended, author: &author, reason };
-    Ok(ended(jobs, now, claim, running, ending))
+    Ok(vec![ended(jobs, now, claim, running, ending)])
 }
 
 /// Puts the running jobs that are meant back.
@@ -135,17 +155,14 @@ pub(super) fn requeue(
     let meant = jobs.claims().filter(|(_, running)| is_meant(running));
     // Not the jobs' doing, so it never is a last attempt.
     let ending = Ending { result: RunResult::Requeued, next: Next::Waits, author, reason };
-    meant.flat_map(|(claim, running)| ended(jobs, now, claim, running, ending)).collect()
+    meant.map(|(claim, running)| ended(jobs, now, claim, running, ending)).collect()
 }
 
 /// Ends the leases and the quarantines that are over.
-pub(super) fn tick(jobs: &Jobs, board: &Board, now: Timestamp) -> Vec<Event> {
-    let mut events = Vec::new();
-    for claim in board.leases.over(now) {
-        if let Some(running) = jobs.claim(claim) {
-            events.extend(lost(jobs, now, claim, running, "the lease ran out without a heartbeat"));
-        }
-    }
+pub(super) fn tick(fleet: &Fleet, jobs: &Jobs, board: &mut Board, now: Timestamp) -> Vec<Event> {
+    let over: Vec<_> = board.leases.over(now).filter_map(|claim| Some((claim, jobs.claim(claim)?))).collect();
+    let why = "the lease ran out without a heartbeat";
+    let mut events: Vec<_> = over.into_iter().map(|run| lost(fleet, jobs, board, now, run, why)).collect();
     let over = jobs.health().quarantined().filter(|(_, until)| *until <= now);
     events.extend(over.map(|(worker, _)| Event::Released { worker: worker.clone(), time: now }));
     events
@@ -169,8 +186,8 @@ pub(super) fn offer(
     check(fleet, jobs, board, &offer)?;
     let held = offer.workers.iter().filter_map(|worker| jobs.claim_of(worker));
     let why = "its session offered the worker again";
-    let events = held.flat_map(|(claim, running)| lost(jobs, now, claim, running, why)).collect();
-    board.open(id, offer);
+    let events = held.map(|run| lost(fleet, jobs, board, now, run, why)).collect();
+    board.open(id, offer, now);
     Ok((events, Reply::Nothing))
 }
 

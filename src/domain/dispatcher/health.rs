@@ -6,11 +6,9 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::run::RunResult;
+use crate::domain::fleet::Options;
 use crate::domain::names::WorkerName;
 use crate::domain::time::Timestamp;
-
-/// So many exceptions in a row quarantine a worker.
-pub const QUARANTINE_AFTER: u32 = 3;
 
 const FIRST_QUARANTINE: Duration = Duration::from_secs(10);
 const LONGEST_QUARANTINE: Duration = Duration::from_secs(3_600);
@@ -49,9 +47,9 @@ impl Health {
     }
 
     /// The quarantine that one more exception now would mean.
-    pub fn after_exception(&self, worker: &WorkerName, now: Timestamp) -> Option<Record> {
+    pub fn after_exception(&self, worker: &WorkerName, now: Timestamp, options: &Options) -> Option<Record> {
         let Record { exceptions, quarantines, until: _ } = self.of(worker);
-        if exceptions + 1 < QUARANTINE_AFTER {
+        if exceptions + 1 < options.quarantine_after() {
             return None;
         }
         let span = FIRST_QUARANTINE.saturating_mul(1 << quarantines.min(16)).min(LONGEST_QUARANTINE);

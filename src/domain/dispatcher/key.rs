@@ -36,6 +36,21 @@ impl From<Seconds> for Ageing {
     }
 }
 
+impl Key {
+    /// Class and priority (with ageing, class and rank).
+    pub(super) fn level(&self) -> (JobClass, i64) {
+        (self.class, self.rank)
+    }
+
+    pub(super) fn is_level_with(&self, other: Self) -> bool {
+        self.level() == other.level()
+    }
+
+    pub(super) fn submitted_at(&self) -> Timestamp {
+        self.submitted_at
+    }
+}
+
 impl Ageing {
     pub fn key(self, id: JobId, spec: &JobSpec) -> Key {
         self.place(id, spec.class, spec.priority, spec.submitted_at)

@@ -8,9 +8,6 @@ use super::state::Jobs;
 use crate::domain::numbered::Numbered;
 use crate::domain::time::Timestamp;
 
-/// How long a claim lives without a heartbeat.
-pub const LEASE: Duration = Duration::from_secs(60);
-
 /// The leases of all running claims.
 #[derive(Debug, Clone, Default)]
 pub struct Leases {
@@ -22,15 +19,15 @@ impl Leases {
     /// A full lease for everything that runs.
     pub(super) fn whole(jobs: &Jobs, now: Timestamp) -> Self {
         let mut leases = Self::default();
-        for (claim, _) in jobs.claims() {
-            leases.renew(claim, now);
+        for (claim, running) in jobs.claims() {
+            leases.renew(claim, running.lease, now);
         }
         leases
     }
 
     /// Begins a lease, or lets it begin again; answers with its end.
-    pub(super) fn renew(&mut self, claim: ClaimId, now: Timestamp) -> Timestamp {
-        let end = now.after(LEASE);
+    pub(super) fn renew(&mut self, claim: ClaimId, lease: Duration, now: Timestamp) -> Timestamp {
+        let end = now.after(lease);
         self.end(claim);
         self.ends.insert(claim.0, end);
         self.order.insert((end, claim));

@@ -73,9 +73,28 @@ impl FlowCell {
 }
 
 impl Flow {
-    /// Accepts one more job of a queue if all accepted ones can still start.
-    pub fn accept(&mut self, queue: usize) -> bool {
-        self.augment(queue, None)
+    /// Accepts one more job of a queue if all accepted ones can still start,
+    /// and `reserve` more of the queue could, too.
+    pub fn accept(&mut self, queue: usize, reserve: u32) -> bool {
+        let placed = (0..=reserve).take_while(|_| self.augment(queue, None)).count();
+        let accepted = placed > reserve as usize;
+        for _ in usize::from(accepted)..placed {
+            self.take_back(queue);
+        }
+        accepted
+    }
+
+    /// Takes one job of the queue out of the flow.
+    fn take_back(&mut self, queue: usize) {
+        let cell = self.used_by(queue);
+        self.cells[cell].remove(queue);
+        self.release(cell);
+    }
+
+    /// A cell that an accepted job of the queue is in.
+    fn used_by(&self, queue: usize) -> usize {
+        let mut cells = self.queues[queue].iter().copied();
+        cells.find(|cell| self.cells[*cell].is_used_by(queue)).expect("an accepted job is in one of its queue's cells")
     }
 
     /// Gives an accepted job of the queue a worker of this cell for good, if
@@ -94,10 +113,7 @@ impl Flow {
 
     /// Moves one job of the queue to this cell from any other.
     fn reroute(&mut self, queue: usize, to: usize) -> bool {
-        let from = *self.queues[queue]
-            .iter()
-            .find(|cell| self.cells[**cell].is_used_by(queue))
-            .expect("an accepted job is in one of its queue's cells");
+        let from = self.used_by(queue);
         self.cells[from].remove(queue);
         self.release(from);
         if self.augment(queue, Some(to)) {

@@ -28,13 +28,12 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 pub use board::{Board, Farm, Offer, OfferId};
-pub use health::{Health, QUARANTINE_AFTER, Record};
+pub use health::{Health, Record};
 pub use job::{
     JobId, JobSpec, MAX_INPUT_SETS, MAX_JOBS_PER_CALL, MAX_PAYLOAD_BYTES, MAX_PENDING_JOBS, MAX_PRIORITY,
     MAX_TEXT_BYTES, NewJob,
 };
 pub use key::{Ageing, Key};
-pub use leases::LEASE;
 pub use refusal::{BadJob, Refusal};
 pub use run::{Claim, ClaimId, Granted, Next, Run, RunResult, Running, Token};
 pub use state::{Job, Jobs};
@@ -46,9 +45,6 @@ use super::author::Author;
 use super::fleet::Fleet;
 use super::names::{BuilderName, PoolName, WorkerName};
 use super::time::Timestamp;
-
-/// How often a job may start before it is given up.
-pub const MAX_ATTEMPTS: u32 = 5;
 
 /// The most workers of one claim call.
 pub const MAX_OFFERED_WORKERS: usize = 10_000;
@@ -181,17 +177,17 @@ pub(super) fn decide(
             Ok(events(Vec::new()))
         }
         Command::Heartbeat { claim, token } => {
-            claiming::live(jobs, claim, token)?;
-            Ok((Vec::new(), Reply::Lease(board.leases.renew(claim, now))))
+            let lease = claiming::live(jobs, claim, token)?.lease;
+            Ok((Vec::new(), Reply::Lease(board.leases.renew(claim, lease, now))))
         }
         Command::Finish { claim, token, result, author } => {
-            claiming::finish(jobs, now, claim, token, result, author).map(events)
+            claiming::finish(fleet, jobs, board, now, claim, claiming::Finish { token, result, author }).map(events)
         }
         Command::Requeue { which, author, reason } => {
             Ok(events(claiming::requeue(fleet, jobs, now, &which, &author, reason.as_deref())))
         }
         Command::Remember { successes } => Ok(events(vec![Event::Remembered { successes }])),
-        Command::Tick => Ok(events(claiming::tick(jobs, board, now))),
+        Command::Tick => Ok(events(claiming::tick(fleet, jobs, board, now))),
     }
 }
 

@@ -10,7 +10,7 @@ use crate::domain::time::Timestamp;
 /// One decision about all that has changed since the last one. Its events
 /// call for another, until there are none.
 pub(in crate::domain) fn react(farm: Farm<'_>, board: &mut Board, now: Timestamp) -> Vec<Event> {
-    board.settle(farm);
+    board.settle(farm, now);
     let orphans = orphans(farm, board, now);
     if !orphans.is_empty() {
         return orphans;
@@ -42,6 +42,7 @@ fn start(farm: Farm<'_>, board: &Board, id: super::ClaimId, place: usize, assign
         warm_since: assignment.warm_since,
         before: assignment.before,
         others: u32::try_from(assignment.others).unwrap_or(u32::MAX),
+        lease: assignment.lease,
     }
 }
 
@@ -68,7 +69,7 @@ fn orphans(farm: Farm<'_>, board: &mut Board, now: Timestamp) -> Vec<Event> {
         if farm.fleet.worker(&worker).is_none()
             && let Some((claim, running)) = farm.jobs.claim_of(&worker)
         {
-            events.extend(ended(farm.jobs, now, claim, running, ending));
+            events.push(ended(farm.jobs, now, claim, running, ending));
         }
     }
     events

@@ -2,11 +2,13 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use super::job::{JobId, JobSpec};
 use crate::domain::author::Author;
+use crate::domain::fleet::Options;
 use crate::domain::names::{BuilderName, WorkerName};
 use crate::domain::time::Timestamp;
 
@@ -93,6 +95,34 @@ pub struct Claim {
     /// How many other idle workers could have had the job.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub others: u32,
+    /// How long it lives without a heartbeat.
+    #[serde(default = "default_lease", skip_serializing_if = "is_default_lease", with = "lease")]
+    pub lease: Duration,
+}
+
+/// A lease as a number of seconds.
+mod lease {
+    use std::time::Duration;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use crate::domain::fleet::Seconds;
+
+    pub fn serialize<S: Serializer>(lease: &Duration, to: S) -> Result<S::Ok, S::Error> {
+        Seconds(lease.as_secs_f64()).serialize(to)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
+        Seconds::deserialize(from).map(Duration::from)
+    }
+}
+
+fn default_lease() -> Duration {
+    Options::default().lease()
+}
+
+fn is_default_lease(lease: &Duration) -> bool {
+    *lease == default_lease()
 }
 
 fn is_zero(number: &u32) -> bool {
@@ -109,6 +139,8 @@ pub struct Running {
     pub attempt: u32,
     pub started_at: Timestamp,
     pub warm: bool,
+    #[serde(default = "default_lease", skip_serializing_if = "is_default_lease", with = "lease")]
+    pub lease: Duration,
 }
 
 /// A claim as its holder is told.

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use super::Event;
 use super::health::Health;
 use super::idempotency::Keys;
 use super::job::{JobId, JobSpec};
 use super::run::{Claim, ClaimId, Granted, Next, Run, RunResult, Running};
 use super::warm::Warm;
-use super::{Event, leases};
 use crate::domain::names::WorkerName;
 use crate::domain::numbered::Numbered;
 use crate::domain::table::Table;
@@ -120,7 +120,7 @@ impl Jobs {
             spec: self.jobs.get(claim.job.0).map(|job| job.spec.clone()),
             worker: claim.worker.clone(),
             attempt: claim.attempt,
-            lease_until: since.after(leases::LEASE),
+            lease_until: since.after(claim.lease),
         }
     }
 
@@ -173,6 +173,7 @@ impl Jobs {
             attempt: claim.attempt,
             started_at: now,
             warm: claim.warm_since.is_some(),
+            lease: claim.lease,
         };
         self.claims.insert(claim.id.0, running);
         self.busy.insert(claim.worker.clone(), claim.id);

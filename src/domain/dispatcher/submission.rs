@@ -29,7 +29,8 @@ pub(super) fn submit(
         return Err(Refusal::TooManyJobs { given: new.len() });
     }
     let mut bad = Vec::new();
-    let lines: Vec<_> = new.iter().enumerate().map(|(index, job)| check(fleet, board, index, job, &mut bad)).collect();
+    let builders: Vec<_> =
+        new.iter().enumerate().map(|(index, job)| check(fleet, board, index, job, &mut bad)).collect();
     if !bad.is_empty() {
         return Err(Refusal::BadJobs(bad));
     }
@@ -40,7 +41,7 @@ pub(super) fn submit(
     let mut submitted: Vec<Submitted> = Vec::with_capacity(new.len());
     let mut in_this_call: BTreeMap<Arc<str>, usize> = BTreeMap::new();
     let mut id = jobs.last_job();
-    for (job, line) in new.into_iter().zip(lines) {
+    for (job, builder) in new.into_iter().zip(builders) {
         if let Some(key) = &job.idempotency_key {
             if let Some(known) = jobs.submitted_under(key) {
                 let spec = jobs.job(known).map(|job| job.spec.clone());
@@ -56,8 +57,8 @@ pub(super) fn submit(
         }
         id = id.next();
         let clamped = job.submitted_at.is_some_and(|at| at > now);
-        let line = line.expect("a builder without a line is refused before");
-        let job = resolved(fleet, board, now, id, job, line);
+        let builder = builder.expect("a builder without a rule is refused before");
+        let job = resolved(fleet, board, now, id, job, builder);
         accepted.push(Accepted { id, spec: Some(job.job.clone()), known: false, clamped });
         submitted.push(job);
     }
@@ -88,8 +89,8 @@ impl Texts {
     }
 }
 
-fn resolved(fleet: &Fleet, board: &mut Board, now: Timestamp, id: JobId, new: NewJob, line: usize) -> Submitted {
-    let (builder, rule) = board.builder(line);
+fn resolved(fleet: &Fleet, board: &mut Board, now: Timestamp, id: JobId, new: NewJob, builder: usize) -> Submitted {
+    let (builder, rule) = board.builder(builder);
     let definition = fleet.definition();
     let class = new.class.unwrap_or(definition.builders[rule].class);
     let priority = new.priority.unwrap_or_else(|| definition.priority_of(new.branch.as_deref(), &new.builder));
@@ -120,11 +121,11 @@ fn unmatched(fleet: &Fleet, builder: &BuilderName) -> String {
     }
 }
 
-/// Reports all that is wrong with a job; answers with the line of its builder.
+/// Reports all that is wrong with a job; answers with the index of its builder.
 fn check(fleet: &Fleet, board: &mut Board, index: usize, job: &NewJob, bad: &mut Vec<BadJob>) -> Option<usize> {
     let mut report = |key, message| bad.push(BadJob { index, builder: job.builder.clone(), key, message });
-    let line = board.line(fleet, &job.builder);
-    if line.is_none() {
+    let builder = board.find(fleet, &job.builder);
+    if builder.is_none() {
         report("builder", unmatched(fleet, &job.builder));
     }
     if let Some(priority) = job.priority
@@ -156,5 +157,5 @@ fn check(fleet: &Fleet, board: &mut Board, index: usize, job: &NewJob, bad: &mut
     {
         report("payload", format!("{} bytes; a payload has at most {MAX_PAYLOAD_BYTES}", payload.len()));
     }
-    line
+    builder
 }

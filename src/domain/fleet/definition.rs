@@ -2,9 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::options::Options;
 use super::range::WorkerRange;
 use crate::domain::names::{BuilderName, PoolName, WorkerName};
 
@@ -30,11 +32,23 @@ pub struct Definition {
     pub default_priority: i64,
     /// So many seconds of waiting outweigh one priority step; 0 is strict priority.
     pub ageing_seconds_per_priority: Seconds,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fair_share_by: Option<FairShare>,
+    #[serde(flatten)]
+    pub options: Options,
     pub pools: Vec<Pool>,
     pub workers: Vec<WorkerEntry>,
     pub branches: Vec<Branch>,
     pub builders: Vec<BuilderRule>,
     pub allocations: AllocationLimits,
+}
+
+/// Between whom workers are shared out fairly.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FairShare {
+    /// Among jobs of equal class and priority, the project with the fewest running jobs goes first, then age.
+    Project,
 }
 
 /// The workers of one kind.
@@ -43,8 +57,8 @@ pub struct Pool {
     pub name: PoolName,
     pub workers: Vec<WorkerRange>,
     pub class: WorkerClass,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub overflow_after: Option<Seconds>,
+    #[serde(flatten)]
+    pub options: Options,
 }
 
 /// Workers that differ from the rest of their pool.
@@ -59,7 +73,7 @@ pub struct WorkerEntry {
 }
 
 /// What kind of machine a worker is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum WorkerClass {
     Inhouse,
@@ -84,8 +98,8 @@ pub struct BuilderRule {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub requires: BTreeMap<String, String>,
     pub class: JobClass,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub overflow_after: Option<Seconds>,
+    #[serde(flatten)]
+    pub options: Options,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cadence: Option<String>,
 }
@@ -128,6 +142,8 @@ impl Default for Definition {
             name: String::new(),
             default_priority: 5,
             ageing_seconds_per_priority: Seconds(0.0),
+            fair_share_by: None,
+            options: Options::default(),
             pools: Vec::new(),
             workers: Vec::new(),
             branches: Vec::new(),
@@ -155,6 +171,8 @@ impl Definition {
     pub fn problems(&self) -> Vec<Problem> {
         let mut found = Vec::new();
         let mut report = |path: String, message: String| found.push(Problem { path, message });
+        self.check_order(&mut report);
+        self.check_options(&mut report);
         self.check_pools(&mut report);
         self.check_workers(&mut report);
         self.check_branches(&mut report);
@@ -192,15 +210,69 @@ impl Definition {
         format!("there is no pool {name:?} (the pools are: {})", known.join(", "))
     }
 
+    /// What is said of a builder whose rule is the one with this index.
+    pub fn options_of(&self, rule: usize) -> Options {
+        let rule = &self.builders[rule];
+        rule.options.or(&self.options_in(&rule.pool))
+    }
+
+    /// What is said of a pool, and of its workers.
+    pub fn options_in(&self, pool: &PoolName) -> Options {
+        match self.pools.iter().find(|listed| listed.name == *pool) {
+            Some(pool) => pool.options.or(&self.options),
+            None => self.options.clone(),
+        }
+    }
+
+    fn check_order(&self, report: &mut impl FnMut(String, String)) {
+        let ageing = self.ageing_seconds_per_priority;
+        if let Some(message) = ageing.problem() {
+            report("farm.ageing_seconds_per_priority".into(), message);
+        }
+        if self.fair_share_by.is_some() && ageing.0 > 0.0 {
+            let message = "together with ageing_seconds_per_priority it gives no order: leave one of them out";
+            report("farm.fair_share_by".into(), message.into());
+        }
+    }
+
+    fn check_options(&self, report: &mut impl FnMut(String, String)) {
+        let pools = self.pools.iter().enumerate().map(|(at, pool)| (format!("pools[{at}]"), &pool.options));
+        let rules = self.builders.iter().enumerate().map(|(at, rule)| (format!("builders[{at}]"), &rule.options));
+        for (place, options) in [("farm".to_owned(), &self.options)].into_iter().chain(pools).chain(rules) {
+            for (key, message) in options.problems() {
+                report(format!("{place}.{key}"), message);
+            }
+        }
+        for (at, rule) in self.builders.iter().enumerate() {
+            let options = self.options_of(at);
+            if options.inhouse_wait.is_some() && options.prefer.is_none() {
+                let message =
+                    format!("jobs of {:?} wait for the first preferred class, but nothing says `prefer`", rule.pattern);
+                report(self.place_of_inhouse_wait(at), message);
+            }
+        }
+    }
+
+    /// Where the rule's `inhouse_wait` stands.
+    fn place_of_inhouse_wait(&self, at: usize) -> String {
+        let rule = &self.builders[at];
+        let in_pool = |pool: &Pool| pool.name == rule.pool && pool.options.inhouse_wait.is_some();
+        if rule.options.inhouse_wait.is_some() {
+            format!("builders[{at}].inhouse_wait")
+        } else if let Some(pool) = self.pools.iter().position(in_pool) {
+            format!("pools[{pool}].inhouse_wait")
+        } else {
+            "farm.inhouse_wait".into()
+        }
+    }
+
     fn check_pools(&self, report: &mut impl FnMut(String, String)) {
         let mut names = BTreeSet::new();
         for (at, pool) in self.pools.iter().enumerate() {
             if !names.insert(&pool.name) {
                 report(format!("pools[{at}].name"), format!("a second pool {:?}", pool.name));
             }
-            check_seconds(pool.overflow_after, format!("pools[{at}].overflow_after"), report);
         }
-        check_seconds(Some(self.ageing_seconds_per_priority), "farm.ageing_seconds_per_priority".into(), report);
     }
 
     fn check_workers(&self, report: &mut impl FnMut(String, String)) {
@@ -265,7 +337,6 @@ impl Definition {
             if !self.has_pool(&rule.pool) {
                 report(format!("builders[{at}].pool"), self.unknown_pool(&rule.pool));
             }
-            check_seconds(rule.overflow_after, format!("builders[{at}].overflow_after"), report);
         }
     }
 
@@ -297,10 +368,17 @@ impl Definition {
     }
 }
 
-fn check_seconds(span: Option<Seconds>, path: String, report: &mut impl FnMut(String, String)) {
-    if let Some(Seconds(seconds)) = span
-        && !(seconds.is_finite() && seconds >= 0.0)
-    {
-        report(path, format!("a number of seconds from 0 up, not {seconds}"));
+impl Seconds {
+    /// What is wrong with it as a span of time, if anything is.
+    pub(super) fn problem(self) -> Option<String> {
+        let is_span = self.0.is_finite() && self.0 >= 0.0;
+        (!is_span).then(|| format!("a number of seconds from 0 up, not {}", self.0))
+    }
+}
+
+/// To the microsecond; what is no span is none at all, and what is too long is as long as can be.
+impl From<Seconds> for Duration {
+    fn from(Seconds(seconds): Seconds) -> Self {
+        Duration::from_micros((seconds * 1e6).round() as u64)
     }
 }

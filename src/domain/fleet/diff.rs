@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Debug};
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::definition::Definition;
+use super::options::Options;
 use super::state::Fleet;
 
 /// How many names a line spells out before it counts.
@@ -46,6 +48,8 @@ pub fn diff(old: &Fleet, new: &Fleet) -> Vec<Change> {
         &before.ageing_seconds_per_priority.0,
         &after.ageing_seconds_per_priority.0,
     );
+    value(&mut changes, "farm.fair_share_by", &before.fair_share_by, &after.fair_share_by);
+    options(&mut changes, "farm", &before.options, &after.options);
     pools(&mut changes, before, after);
     workers(&mut changes, old, new);
     value(&mut changes, "branches", &named(&before.branches), &named(&after.branches));
@@ -77,14 +81,32 @@ fn named(branches: &[super::Branch]) -> BTreeMap<&str, i64> {
     branches.iter().map(|branch| (branch.name.as_str(), branch.priority)).collect()
 }
 
+fn options(changes: &mut Vec<Change>, place: &str, before: &Options, after: &Options) {
+    let (before, after) = (stated(before), stated(after));
+    for key in before.keys().chain(after.keys().filter(|key| !before.contains_key(*key))) {
+        let shown = |options: &Map<String, Value>| options.get(key).map(Value::to_string);
+        let (was, becomes) = (shown(&before), shown(&after));
+        if was != becomes {
+            changes.push(Change { what: format!("{place}.{key}"), was, becomes });
+        }
+    }
+}
+
+/// The options that a place names, under their keys.
+fn stated(options: &Options) -> Map<String, Value> {
+    match serde_json::to_value(options) {
+        Ok(Value::Object(stated)) => stated,
+        Ok(_) | Err(_) => Map::new(),
+    }
+}
+
 fn pools(changes: &mut Vec<Change>, before: &Definition, after: &Definition) {
     for pool in &before.pools {
         match after.pools.iter().find(|other| other.name == pool.name) {
             None => changes.push(Change { what: "pools".into(), was: Some(pool.name.to_string()), becomes: None }),
             Some(other) => {
                 value(changes, &format!("pools.{}.class", pool.name), &pool.class, &other.class);
-                let what = format!("pools.{}.overflow_after", pool.name);
-                value(changes, &what, &pool.overflow_after, &other.overflow_after);
+                options(changes, &format!("pools.{}", pool.name), &pool.options, &other.options);
             }
         }
     }
@@ -139,8 +161,8 @@ fn describe(rule: &super::BuilderRule) -> String {
     if rule.class != super::JobClass::default() {
         text += &format!(", class {:?}", rule.class);
     }
-    if let Some(after) = rule.overflow_after {
-        text += &format!(", overflow after {} s", after.0);
+    for (key, value) in stated(&rule.options) {
+        text += &format!(", {key} {value}");
     }
     if let Some(cadence) = &rule.cadence {
         text += &format!(", cadence {cadence}");

@@ -2,6 +2,7 @@
 
 mod definition;
 mod diff;
+mod options;
 mod range;
 mod state;
 
@@ -9,10 +10,11 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 pub use definition::{
-    AllocationLimits, Branch, BuilderRule, Definition, JobClass, MAX_WORKERS, Pool, Problem, Seconds, WorkerClass,
-    WorkerEntry,
+    AllocationLimits, Branch, BuilderRule, Definition, FairShare, JobClass, MAX_WORKERS, Pool, Problem, Seconds,
+    WorkerClass, WorkerEntry,
 };
 pub use diff::{Change, diff};
+pub use options::{OnEmptySet, Options, Warmth};
 pub use range::{BadRange, WorkerRange};
 pub use state::{Assigned, Attributes, Duty, Fleet, Worker};
 

@@ -288,14 +288,14 @@ fn definition() -> Definition {
         name: PoolName::parse(name).expect("a name"),
         workers: vec![WorkerRange::parse(workers).expect("a range")],
         class: WorkerClass::Spot,
-        overflow_after: None,
+        options: fleet::Options::default(),
     };
     let rule = |pattern: &str, pool: &str| BuilderRule {
         pattern: pattern.to_owned(),
         pool: PoolName::parse(pool).expect("a name"),
         requires: Default::default(),
         class: JobClass::Normal,
-        overflow_after: None,
+        options: fleet::Options::default(),
         cadence: None,
     };
     Definition {

@@ -3,7 +3,7 @@
 use super::Shape;
 use super::calendar::{SECONDS_A_DAY, peak_pace};
 use super::catalog::{self, Branch, Project, RULES, Trigger};
-use crate::domain::fleet::{BuilderRule, Definition, Fleet};
+use crate::domain::fleet::{BuilderRule, Definition, Fleet, Options};
 use crate::domain::{BuilderName, PoolName};
 use crate::sim::chance::Chance;
 
@@ -93,7 +93,7 @@ pub(super) fn rules() -> Vec<BuilderRule> {
         pool: PoolName::parse(rule.pool).expect("a short name"),
         requires: Default::default(),
         class: rule.class,
-        overflow_after: None,
+        options: Options::default(),
         cadence: None,
     };
     RULES.iter().map(rule).collect()

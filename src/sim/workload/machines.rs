@@ -139,7 +139,7 @@ fn definition(builders: &Builders, machines: [u64; POOLS.len()]) -> Definition {
             attributes: BTreeMap::new(),
         }));
         let ranges = ranges.into_iter().map(|(range, _)| range).collect();
-        pools.push(fleet::Pool { name, workers: ranges, class, overflow_after: None });
+        pools.push(fleet::Pool { name, workers: ranges, class, options: fleet::Options::default() });
     }
     let branches = &builders.branches;
     let branch = |branch: &&Branch| fleet::Branch { name: branch.name.into(), priority: branch.priority };

@@ -5,6 +5,7 @@ mod choices;
 mod graphs;
 mod invariants;
 mod law;
+mod options;
 mod oracle;
 mod outcome;
 mod play;

@@ -5,13 +5,16 @@
 //! can have a job that starts.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeSet, BinaryHeap};
+use std::time::Duration;
 
 use super::settle::Farm;
+use super::shares::Place;
 use super::{Board, Fresh, GroupId, OfferId, QueueId};
 use crate::domain::dispatcher::job::JobId;
 use crate::domain::dispatcher::key::Key;
 use crate::domain::dispatcher::matching::{Flow, FlowCell};
+use crate::domain::fleet::{Options, Warmth};
 use crate::domain::names::{BuilderName, WorkerName};
 use crate::domain::time::Timestamp;
 
@@ -27,6 +30,7 @@ pub struct Assignment {
     pub before: Option<JobId>,
     /// How many other idle workers could have had the job.
     pub others: usize,
+    pub lease: Duration,
 }
 
 /// An accepted job, with the number of its queue in the decision and the index of its line.
@@ -51,7 +55,7 @@ impl Board {
         let accepted = self.accept(&mut scope);
         let chosen: Vec<_> = accepted.iter().map(|job| self.choose(farm, &mut scope, job)).collect();
         // Only now is it known who stays behind.
-        let before = accepted.iter().map(|job| self.queues.get(scope.queues[job.queue]).head().map(|key| key.id));
+        let before = accepted.iter().map(|job| self.head(scope.queues[job.queue]).map(|(place, _)| place.key.id));
         chosen.into_iter().zip(before).map(|(chosen, before)| Assignment { before, ..chosen }).collect()
     }
 
@@ -61,7 +65,7 @@ impl Board {
         for group in groups {
             queues.extend(&self.crowd.get(group).queues);
         }
-        queues.retain(|queue| self.queues.get(*queue).head().is_some());
+        queues.retain(|queue| !self.queues.get(*queue).is_empty());
         queues.sort_unstable();
         queues.dedup();
         let is_idle = |group: &GroupId| !self.crowd.get(*group).cells.is_empty();
@@ -110,87 +114,119 @@ impl Board {
     fn accept(&mut self, scope: &mut Scope) -> Vec<Accepted> {
         let mut accepted = Vec::new();
         let mut free: usize = scope.flow.cells.iter().map(|cell| cell.workers).sum();
-        let mut heads: BinaryHeap<Reverse<(Key, usize)>> = scope
-            .queues
-            .iter()
-            .enumerate()
-            .filter_map(|(at, queue)| Some(Reverse((self.queues.get(*queue).head()?, at))))
-            .collect();
+        let head = |queue: QueueId| self.head(queue).map(|(place, _)| place);
+        let heads = scope.queues.iter().enumerate();
+        let mut heads: BinaryHeap<Reverse<(Place, usize)>> =
+            heads.filter_map(|(at, queue)| Some(Reverse((head(*queue)?, at)))).collect();
         while free > 0
-            && let Some(Reverse((key, queue))) = heads.pop()
+            && let Some(Reverse((seen, queue))) = heads.pop()
         {
-            if !scope.flow.accept(queue) {
+            let id = scope.queues[queue];
+            let (place, line) = self.head(id).expect("a queue whose head was seen");
+            if place != seen {
+                // Its project has started another job since.
+                heads.push(Reverse((place, queue)));
+                continue;
+            }
+            let reserve = self.queues.get(id).eligibility.reserve;
+            if !scope.flow.accept(queue, reserve) {
                 continue;
             }
             free -= 1;
-            let id = scope.queues[queue];
-            let (_, line) = self.queues.pop(id, &mut self.lines).expect("the queue whose head was seen");
-            accepted.push(Accepted { key, queue, line });
-            heads.extend(self.queues.get(id).head().map(|next| Reverse((next, queue))));
+            self.take(line, place.key);
+            self.shares.started(self.lines[line].project.as_ref());
+            accepted.push(Accepted { key: place.key, queue, line });
+            heads.extend(self.head(id).map(|(next, _)| Reverse((next, queue))));
         }
         accepted
+    }
+
+    fn head(&self, queue: QueueId) -> Option<(Place, usize)> {
+        self.queues.get(queue).head(&self.lines, &self.shares)
     }
 
     /// Among the workers that let all other accepted jobs start: the warmest,
     /// then the first by name, which is all when there is only one. Takes it.
     fn choose(&mut self, farm: Farm<'_>, scope: &mut Scope, job: &Accepted) -> Assignment {
-        let (builder, _) = self.lines.get_index(job.line).expect("the index of a line");
+        let at = self.lines[job.line].builder;
+        let (builder, of) = self.builders.get_index(at).expect("the index of a builder");
+        let options = self.options[of.rule].clone();
         let others = scope.flow.queues[job.queue].iter().map(|cell| scope.flow.cells[*cell].workers).sum::<usize>() - 1;
-        // A cell that cannot give one worker cannot give any other.
-        let mut barred: Vec<usize> = Vec::new();
-        let warmest = if others > 0 { self.warmest(farm, scope, job.queue, builder, &mut barred) } else { None };
-        let seat = warmest.unwrap_or_else(|| self.first_by_name(scope, job.queue, barred));
-        let (worker, seat) = self.seats.get_index_mut(seat).expect("the index of a seat");
-        let worker = worker.clone();
-        let offer = seat.offer.expect("an idle worker is offered");
-        self.crowd.rouse(&worker, seat);
+        let seat = self.best(farm, scope, job.queue, builder, &options, others);
+        let (worker, seated) = self.seats.get_index(seat).expect("the index of a seat");
+        let (worker, offer) = (worker.clone(), seated.offer.expect("an idle worker is offered"));
         let warm_since = farm.jobs.warm().since(builder, &worker);
-        Assignment { job: job.key.id, worker, offer, warm_since, before: None, others }
+        self.rouse(seat);
+        let (lease, job) = (options.lease(), job.key.id);
+        Assignment { job, worker, offer, warm_since, before: None, others, lease }
     }
 
-    /// Gives the queue the warmest worker that it can have, if any is warm; bars cells that cannot give one.
+    /// Gives the queue a worker of the first preferred class that can give one.
+    fn best(
+        &self,
+        farm: Farm<'_>,
+        scope: &mut Scope,
+        queue: usize,
+        builder: &BuilderName,
+        options: &Options,
+        others: usize,
+    ) -> usize {
+        let class = |scope: &Scope, cell: usize| self.crowd.get(scope.cells[cell].0).kind.class;
+        let cells = &scope.flow.queues[queue];
+        let ranks = BTreeSet::from_iter(cells.iter().map(|cell| options.preference(class(scope, *cell))));
+        for rank in ranks {
+            // A cell that cannot give one worker cannot give any other.
+            let of_rank = scope.flow.queues[queue].iter().copied();
+            let mut open: Vec<usize> = of_rank.filter(|cell| options.preference(class(scope, *cell)) == rank).collect();
+            let ask_warmth = others > 0 && options.warmth.unwrap_or_default() == Warmth::RecentSuccess;
+            let warmest = if ask_warmth { self.warmest(farm, scope, queue, builder, &mut open) } else { None };
+            if let Some(seat) = warmest.or_else(|| self.first_by_name(scope, queue, open)) {
+                return seat;
+            }
+        }
+        unreachable!("an accepted job has a worker");
+    }
+
+    /// The warmest worker of these cells that the queue can have, if any is warm; leaves out cells that cannot give one.
     fn warmest(
         &self,
         farm: Farm<'_>,
         scope: &mut Scope,
         queue: usize,
         builder: &BuilderName,
-        barred: &mut Vec<usize>,
+        open: &mut Vec<usize>,
     ) -> Option<usize> {
         for (worker, _) in farm.jobs.warm().workers(builder) {
-            let Some((seat, cell)) = self.idle_in(scope, queue, worker) else { continue };
-            if barred.contains(&cell) {
-                continue;
-            }
+            let Some((seat, cell)) = self.idle_in(scope, open, worker) else { continue };
             if scope.flow.give(queue, cell) {
                 return Some(seat);
             }
-            barred.push(cell);
+            open.retain(|other| *other != cell);
         }
         None
     }
 
-    /// The worker's seat and its cell in the decision, if it is idle and the queue may use it.
-    fn idle_in(&self, scope: &Scope, queue: usize, worker: &WorkerName) -> Option<(usize, usize)> {
+    /// The worker's seat and its cell, if it is idle in one of these.
+    fn idle_in(&self, scope: &Scope, cells: &[usize], worker: &WorkerName) -> Option<(usize, usize)> {
         let (at, _, seat) = self.seats.get_full(worker)?;
         let place = (seat.group?, seat.idle?);
-        let cell = scope.flow.queues[queue].iter().find(|cell| scope.cells[**cell] == place)?;
+        let cell = cells.iter().find(|cell| scope.cells[**cell] == place)?;
         Some((at, *cell))
     }
 
-    fn first_by_name(&self, scope: &mut Scope, queue: usize, mut barred: Vec<usize>) -> usize {
+    /// The first worker by name of these cells that the queue can have.
+    fn first_by_name(&self, scope: &mut Scope, queue: usize, mut open: Vec<usize>) -> Option<usize> {
         loop {
-            let cells = scope.flow.queues[queue].iter().filter(|cell| !barred.contains(cell));
-            let firsts = cells.filter_map(|cell| {
+            let firsts = open.iter().filter_map(|cell| {
                 let (group, cap) = scope.cells[*cell];
                 let cell_of = self.crowd.get(group).cells.iter().find(|cell| cell.cap == cap)?;
                 Some((cell_of.idle.first_key_value()?, *cell))
             });
-            let ((_, seat), cell) = firsts.min().expect("an accepted job has a worker");
+            let ((_, seat), cell) = firsts.min()?;
             if scope.flow.give(queue, cell) {
-                return *seat;
+                return Some(*seat);
             }
-            barred.push(cell);
+            open.retain(|other| *other != cell);
         }
     }
 }

@@ -6,9 +6,10 @@ use slab::Slab;
 
 use super::offers::OfferId;
 use super::queues::QueueId;
-use crate::domain::fleet::Attributes;
+use crate::domain::fleet::{Attributes, WorkerClass};
 use crate::domain::names::{BuilderName, PoolName, WorkerName};
 use crate::domain::table::Table;
+use crate::domain::time::Timestamp;
 
 pub type GroupId = usize;
 
@@ -20,6 +21,10 @@ pub struct Seat {
     pub offer: Option<OfferId>,
     /// In the group's cell of this cap.
     pub idle: Option<Cap>,
+    /// The end of its last run, or else when it was first offered.
+    pub rested_since: Option<Timestamp>,
+    /// From then on its builders lend it, if it is idle.
+    pub lent_from: Option<Timestamp>,
 }
 
 /// An offer that wants fewer jobs than it has workers; `None` for one that takes what it gets.
@@ -29,9 +34,12 @@ pub type Cap = Option<OfferId>;
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Kind {
     pub pool: PoolName,
+    pub class: WorkerClass,
     pub attributes: Attributes,
     /// Those that have the worker; none for the pool's common workers.
     pub builders: Vec<BuilderName>,
+    /// By those, to builders that have no workers.
+    pub is_lent: bool,
 }
 
 /// Workers that are alike to every queue.
@@ -58,6 +66,8 @@ pub struct Crowd {
     by_kind: Table<Kind, GroupId>,
     /// Those of workers that no builder has.
     common: Table<PoolName, Vec<GroupId>>,
+    /// Those of workers that their builders lend.
+    lent: Table<PoolName, Vec<GroupId>>,
 }
 
 impl Crowd {
@@ -74,6 +84,22 @@ impl Crowd {
         self.common.get(pool).map_or(&[], Vec::as_slice)
     }
 
+    /// The groups of the pool's workers that their builders lend.
+    pub fn lent_in(&self, pool: &PoolName) -> &[GroupId] {
+        self.lent.get(pool).map_or(&[], Vec::as_slice)
+    }
+
+    /// Where groups of a kind are listed, if they serve builders that have no workers.
+    fn listed(&mut self, kind: &Kind) -> Option<&mut Vec<GroupId>> {
+        if kind.builders.is_empty() {
+            Some(self.common.entry(kind.pool.clone()).or_default())
+        } else if kind.is_lent {
+            Some(self.lent.entry(kind.pool.clone()).or_default())
+        } else {
+            None
+        }
+    }
+
     /// Seats a worker with its like; says whether that group is new.
     pub fn seat(&mut self, seat: &mut Seat, kind: Kind) -> (GroupId, bool) {
         let known = self.by_kind.get(&kind).copied();
@@ -86,8 +112,8 @@ impl Crowd {
     fn add(&mut self, kind: Kind) -> GroupId {
         let group = Group { kind: kind.clone(), queues: Vec::new(), cells: Vec::new(), seats: 0 };
         let id = self.all.insert(group);
-        if kind.builders.is_empty() {
-            self.common.entry(kind.pool.clone()).or_default().push(id);
+        if let Some(listed) = self.listed(&kind) {
+            listed.push(id);
         }
         self.by_kind.insert(kind, id);
         id
@@ -104,10 +130,8 @@ impl Crowd {
         }
         let group = self.all.remove(id);
         self.by_kind.swap_remove(&group.kind);
-        if group.kind.builders.is_empty()
-            && let Some(common) = self.common.get_mut(&group.kind.pool)
-        {
-            common.retain(|other| *other != id);
+        if let Some(listed) = self.listed(&group.kind) {
+            listed.retain(|other| *other != id);
         }
         Some((id, group))
     }

@@ -9,26 +9,34 @@ mod crowd;
 mod offers;
 mod queues;
 mod settle;
+mod shares;
+mod stages;
+mod waiting;
 
 pub(super) use assign::Assignment;
 pub use offers::{Offer, OfferId};
 pub use settle::Farm;
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
 use super::Event;
 use super::job::{JobId, JobSpec};
-use super::key::Ageing;
+use super::key::{Ageing, Key};
 use super::leases::Leases;
 use super::run::Next;
 use super::state::Jobs;
 use super::submission::Texts;
 use crate::domain::allocator::{self, Allocations};
-use crate::domain::fleet::{self, Fleet};
+use crate::domain::fleet::{self, Fleet, Options};
 use crate::domain::names::{BuilderName, WorkerName};
 use crate::domain::table::Table;
 use crate::domain::time::Timestamp;
 use crowd::{Crowd, GroupId, Seat};
 use offers::Offers;
 use queues::{Line, QueueId, Queues};
+use shares::Shares;
+use stages::Stage;
 
 /// The dispatcher's volatile side.
 #[derive(Debug, Clone, Default)]
@@ -36,9 +44,22 @@ pub struct Board {
     pub(super) leases: Leases,
     pub(super) texts: Texts,
     ageing: Ageing,
-    /// By builder; an index into it stays good until all is built anew.
-    lines: Table<BuilderName, Line>,
+    shares: Shares,
+    /// What is said of the builders of each rule, by its index.
+    options: Vec<Arc<Options>>,
+    /// Some builder lends its workers.
+    lends_any: bool,
+    /// Some builder's jobs wait for a class of workers.
+    waits_any: bool,
+    /// An index into it stays good until all is built anew.
+    builders: Table<BuilderName, Builder>,
+    /// So does one into this.
+    lines: Vec<Line>,
     queues: Queues,
+    /// The jobs that will move on to the next stage, with the index of their line.
+    moves: BTreeSet<(Timestamp, usize, Key)>,
+    /// The seats of idle workers that will be lent.
+    lends: BTreeSet<(Timestamp, usize)>,
     /// Of every worker that has been offered; an index into it stays good, too.
     seats: Table<WorkerName, Seat>,
     crowd: Crowd,
@@ -50,13 +71,24 @@ pub struct Board {
     fresh: Fresh,
 }
 
+/// A builder that has had jobs since all was built.
+#[derive(Debug, Clone)]
+struct Builder {
+    /// Of the farm file, by index.
+    rule: usize,
+    /// None until the board is settled.
+    stages: Vec<Stage>,
+    /// By index.
+    lines: Vec<usize>,
+}
+
 /// What events have touched since the board was last settled.
 #[derive(Debug, Clone, Default)]
 struct Stale {
     /// The farm file has changed.
     everything: bool,
-    /// Lines whose builder may have another worker set.
-    lines: Vec<usize>,
+    /// Builders that may have another worker set.
+    builders: Vec<usize>,
     /// Seats whose worker may belong to another group.
     seats: Vec<usize>,
     /// Seats whose worker may have turned idle or not.
@@ -83,7 +115,7 @@ impl Board {
     /// When something is due.
     pub fn next_deadline(&self, jobs: &Jobs) -> Option<Timestamp> {
         let release = jobs.health().quarantined().map(|(_, until)| until).min();
-        self.leases.next().into_iter().chain(release).min()
+        self.leases.next().into_iter().chain(release).chain(self.next_change()).min()
     }
 
     /// When the lease of a claim ends without another heartbeat.
@@ -91,23 +123,49 @@ impl Board {
         self.leases.of(claim)
     }
 
-    /// The index of the builder's line; `None` if no rule of the farm file
-    /// matches it. Matching is slow, so it is done once.
-    pub(super) fn line(&mut self, fleet: &Fleet, builder: &BuilderName) -> Option<usize> {
-        if let Some(at) = self.lines.get_index_of(builder) {
+    /// The index of a builder; `None` if no rule of the farm file matches it.
+    /// Matching is slow, so it is done once.
+    pub(super) fn find(&mut self, fleet: &Fleet, builder: &BuilderName) -> Option<usize> {
+        if let Some(at) = self.builders.get_index_of(builder) {
             return Some(at);
         }
         let rule = fleet.rule_index(builder)?;
-        let (at, _) = self.lines.insert_full(builder.clone(), Line::new(rule));
-        self.stale.lines.push(at);
+        let new = Builder { rule, stages: Vec::new(), lines: Vec::new() };
+        let (at, _) = self.builders.insert_full(builder.clone(), new);
+        self.stale.builders.push(at);
         Some(at)
     }
 
-    /// The builder of a line, by a name that all its jobs share, and its rule
-    /// as an index into those of the farm file.
-    pub(super) fn builder(&self, line: usize) -> (&BuilderName, usize) {
-        let (builder, line) = self.lines.get_index(line).expect("the index of a line");
-        (builder, line.rule)
+    /// A builder, by a name that all its jobs share, and its rule as an index
+    /// into those of the farm file.
+    pub(super) fn builder(&self, at: usize) -> (&BuilderName, usize) {
+        let (name, builder) = self.builders.get_index(at).expect("the index of a builder");
+        (name, builder.rule)
+    }
+
+    /// What the farm file says of a builder.
+    pub(super) fn options_of(&mut self, fleet: &Fleet, builder: &BuilderName) -> Arc<Options> {
+        match self.find(fleet, builder) {
+            Some(at) => self.options[self.builders[at].rule].clone(),
+            None => fleet.definition().options.clone().into(),
+        }
+    }
+
+    fn lines_of(&self, builder: usize) -> Vec<usize> {
+        self.builders[builder].lines.clone()
+    }
+
+    /// The index of the line for such jobs of a builder.
+    fn line(&mut self, builder: usize, stage: usize, project: Option<Arc<str>>) -> usize {
+        let alike = |line: &Line| line.stage == stage && line.project == project;
+        if let Some(at) = self.builders[builder].lines.iter().find(|at| alike(&self.lines[**at])) {
+            return *at;
+        }
+        let at = self.lines.len();
+        self.lines.push(Line::new(builder, stage, project));
+        self.builders[builder].lines.push(at);
+        self.join_queue(at);
+        at
     }
 
     /// Notes what an event is about to change; call before it is applied.
@@ -125,12 +183,13 @@ impl Board {
             }
             Event::Claimed { claims, time, .. } => {
                 for claim in claims {
-                    self.leases.renew(claim.id, *time);
+                    self.leases.renew(claim.id, claim.lease, *time);
                 }
             }
             Event::RunEnded(run) => {
                 self.leases.end(run.claim);
-                self.wake(&run.worker);
+                self.shares.ended(run.project.as_ref());
+                self.rest(&run.worker, run.ended_at);
                 if let (Next::Waits, Some(job)) = (run.next, jobs.job(run.job)) {
                     self.push(fleet, run.job, &job.spec);
                 }
@@ -144,10 +203,14 @@ impl Board {
     pub fn note_fleet(&mut self, event: &fleet::Event) {
         match event {
             fleet::Event::Defined { .. } => self.stale.everything = true,
-            fleet::Event::WorkerPut { name, .. } => self.unseat(name),
+            fleet::Event::WorkerPut { name, .. } => {
+                self.unseat(name);
+                self.classes_may_differ();
+            }
             fleet::Event::WorkerRemoved { name, .. } => {
                 self.unseat(name);
                 self.removed.push(name.clone());
+                self.classes_may_differ();
             }
             fleet::Event::DutySet { name, .. } => self.wake(name),
         }
@@ -158,7 +221,7 @@ impl Board {
         match event {
             allocator::Event::GenerationMade(made) => {
                 for builder in made.unset.iter().chain(made.set.keys()) {
-                    self.stale.lines.extend(self.lines.get_index_of(builder));
+                    self.stale.builders.extend(self.builders.get_index_of(builder));
                     for worker in allocations.workers_of(builder).unwrap_or_default() {
                         self.unseat(worker);
                     }
@@ -166,7 +229,27 @@ impl Board {
                 for worker in made.set.values().flatten() {
                     self.unseat(worker);
                 }
+                self.classes_may_differ();
             }
+        }
+    }
+
+    /// Jobs that wait for a class of workers may have some of it now, or none.
+    fn classes_may_differ(&mut self) {
+        if self.waits_any {
+            let waits = |builder: &Builder| self.options[builder.rule].inhouse_wait.is_some();
+            let waiting = self.builders.values().enumerate().filter(|(_, builder)| waits(builder));
+            self.stale.builders.extend(waiting.map(|(at, _)| at));
+        }
+    }
+
+    /// The worker's run has ended.
+    fn rest(&mut self, worker: &WorkerName, now: Timestamp) {
+        if let Some((at, _, seat)) = self.seats.get_full_mut(worker) {
+            seat.rested_since = Some(now);
+            // It is not lent any more.
+            let touched = if self.lends_any { &mut self.stale.seats } else { &mut self.stale.woken };
+            touched.push(at);
         }
     }
 
@@ -184,14 +267,18 @@ impl Board {
             return;
         }
         // A job whose builder no rule matches any more waits for one that does.
-        let Some(at) = self.line(fleet, &spec.builder) else { return };
-        self.queues.push(at, &mut self.lines[at], self.ageing.key(id, spec));
+        let Some(builder) = self.find(fleet, &spec.builder) else { return };
+        // Where it belongs by its age is seen to with all that has waited.
+        let at = self.line(builder, 0, self.shares.project_of(spec.project.as_ref()).cloned());
+        self.add(at, self.ageing.key(id, spec));
         self.stale.grown.push(at);
     }
 
     fn drop_job(&mut self, id: JobId, spec: &JobSpec) {
-        if let Some(at) = self.lines.get_index_of(&spec.builder) {
-            self.queues.remove(at, &mut self.lines[at], self.ageing.key(id, spec));
+        let Some(builder) = self.builders.get(&spec.builder) else { return };
+        let key = self.ageing.key(id, spec);
+        if let Some(at) = builder.lines.iter().copied().find(|at| self.lines[*at].holds(&key)) {
+            self.take(at, key);
         }
     }
 }

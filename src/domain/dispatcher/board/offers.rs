@@ -9,6 +9,7 @@ use crate::domain::author::Author;
 use crate::domain::dispatcher::run::Token;
 use crate::domain::names::WorkerName;
 use crate::domain::table::Table;
+use crate::domain::time::Timestamp;
 
 /// The number of a claim call; it means nothing after a restart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -67,16 +68,17 @@ impl Board {
     }
 
     /// Opens an offer; its workers leave older ones.
-    pub(in crate::domain::dispatcher) fn open(&mut self, id: OfferId, offer: Offer) {
+    pub(in crate::domain::dispatcher) fn open(&mut self, id: OfferId, offer: Offer, now: Timestamp) {
         for worker in &offer.workers {
             let at = match self.seats.get_index_of(worker) {
                 Some(at) => at,
                 None => self.seats.insert_full(worker.clone(), Seat::default()).0,
             };
-            let (name, seat) = self.seats.get_index_mut(at).expect("the index of a seat");
             // An older offer keeps the name, but not the worker.
-            self.crowd.rouse(name, seat);
+            self.rouse(at);
+            let seat = &mut self.seats[at];
             seat.offer = Some(id);
+            seat.rested_since.get_or_insert(now);
             let touched = if seat.group.is_some() { &mut self.stale.woken } else { &mut self.stale.seats };
             touched.push(at);
         }
@@ -90,11 +92,11 @@ impl Board {
     pub(in crate::domain::dispatcher) fn withdraw(&mut self, id: OfferId) -> Option<Offer> {
         let offer = self.offers.open.swap_remove(&id)?;
         for worker in &offer.workers {
-            if let Some((_, name, seat)) = self.seats.get_full_mut(worker)
+            if let Some((at, _, seat)) = self.seats.get_full_mut(worker)
                 && seat.offer == Some(id)
             {
-                self.crowd.rouse(name, seat);
                 seat.offer = None;
+                self.rouse(at);
             }
         }
         Some(offer)

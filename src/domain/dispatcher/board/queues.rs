@@ -6,29 +6,38 @@ use std::sync::Arc;
 use slab::Slab;
 
 use super::crowd::GroupId;
+use super::shares::{Place, Shares};
 use crate::domain::dispatcher::key::Key;
+use crate::domain::fleet::{Attributes, WorkerClass};
 use crate::domain::names::{PoolName, WorkerName};
 use crate::domain::table::Table;
 
 pub type QueueId = usize;
 
-/// The pending jobs of one builder.
+/// The pending jobs of one builder that are in the same stage of waiting, and
+/// of the same project where workers are shared out among projects.
 #[derive(Debug, Clone)]
 pub struct Line {
-    /// Of the farm file, by index.
-    pub rule: usize,
+    /// The index of the builder.
+    pub builder: usize,
+    pub stage: usize,
+    pub project: Option<Arc<str>>,
     jobs: BTreeSet<Key>,
     /// `None` until the board is settled.
     pub queue: Option<QueueId>,
 }
 
 impl Line {
-    pub fn new(rule: usize) -> Self {
-        Self { rule, jobs: BTreeSet::new(), queue: None }
+    pub fn new(builder: usize, stage: usize, project: Option<Arc<str>>) -> Self {
+        Self { builder, stage, project, jobs: BTreeSet::new(), queue: None }
+    }
+
+    pub fn holds(&self, key: &Key) -> bool {
+        self.jobs.contains(key)
     }
 }
 
-/// Which workers a job may use. Jobs that agree in this are one queue.
+/// Which workers a job may use, and when. Jobs that agree in this are one queue.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Eligibility {
     pub pool: PoolName,
@@ -36,6 +45,25 @@ pub struct Eligibility {
     pub requires: BTreeMap<String, String>,
     /// The builder's own workers; without an allocation those of the pool that no builder has.
     pub dedicated: Option<Arc<[WorkerName]>>,
+    /// Besides its own, the builder may use workers that no builder has.
+    pub overflows: bool,
+    /// No worker of another class, for now.
+    pub only: Option<WorkerClass>,
+    /// So many more jobs like it must find a worker, too.
+    pub reserve: u32,
+}
+
+impl Eligibility {
+    /// Its jobs may use workers that no builder has.
+    pub fn uses_common(&self) -> bool {
+        self.dedicated.is_none() || self.overflows
+    }
+
+    /// Its jobs may use workers of this kind, if these are in its worker set.
+    pub fn takes(&self, class: WorkerClass, attributes: &Attributes) -> bool {
+        self.only.is_none_or(|only| only == class)
+            && self.requires.iter().all(|(key, value)| attributes.get(key) == Some(value))
+    }
 }
 
 /// Jobs of equal eligibility: only the most important one can be next.
@@ -50,8 +78,18 @@ pub struct Queue {
 }
 
 impl Queue {
-    pub fn head(&self) -> Option<Key> {
-        self.heads.first().map(|(key, _)| *key)
+    pub fn is_empty(&self) -> bool {
+        self.heads.is_empty()
+    }
+
+    /// The most important job, with the index of its line.
+    pub fn head(&self, lines: &[Line], shares: &Shares) -> Option<(Place, usize)> {
+        let first = self.heads.first()?;
+        let place = |(key, at): &(Key, usize)| (shares.place(*key, lines[*at].project.as_ref()), *at);
+        if !shares.is_on() {
+            return Some(place(first));
+        }
+        self.heads.iter().take_while(|(key, _)| key.is_level_with(first.0)).map(place).min()
     }
 }
 
@@ -59,7 +97,7 @@ impl Queue {
 pub struct Queues {
     all: Slab<Queue>,
     by_eligibility: Table<Eligibility, QueueId>,
-    /// Those for workers that no builder has.
+    /// Those that may use workers that no builder has.
     open: Table<PoolName, Vec<QueueId>>,
 }
 
@@ -72,7 +110,7 @@ impl Queues {
         &mut self.all[id]
     }
 
-    /// The queues for workers of this pool that no builder has.
+    /// The queues that may use workers of this pool that no builder has.
     pub fn open_in(&self, pool: &PoolName) -> &[QueueId] {
         self.open.get(pool).map_or(&[], Vec::as_slice)
     }
@@ -95,15 +133,11 @@ impl Queues {
         }
     }
 
-    /// Takes the most important job out of a queue.
-    pub fn pop(&mut self, id: QueueId, lines: &mut Table<super::BuilderName, Line>) -> Option<(Key, usize)> {
-        let (key, at) = self.all[id].heads.pop_first()?;
-        let line = &mut lines[at];
-        line.jobs.pop_first();
-        if let Some(next) = line.jobs.first() {
-            self.all[id].heads.insert((*next, at));
-        }
-        Some((key, at))
+    /// Takes all jobs out of the line with index `at`.
+    pub fn empty(&mut self, at: usize, line: &mut Line) -> BTreeSet<Key> {
+        let jobs = std::mem::take(&mut line.jobs);
+        self.replace_head(at, line, jobs.first().copied());
+        jobs
     }
 
     fn replace_head(&mut self, at: usize, line: &Line, was: Option<Key>) {
@@ -129,7 +163,7 @@ impl Queues {
     fn add(&mut self, eligibility: Eligibility) -> QueueId {
         let queue = Queue { eligibility: eligibility.clone(), heads: BTreeSet::new(), groups: Vec::new(), lines: 0 };
         let id = self.all.insert(queue);
-        if eligibility.dedicated.is_none() {
+        if eligibility.uses_common() {
             self.open.entry(eligibility.pool.clone()).or_default().push(id);
         }
         self.by_eligibility.insert(eligibility, id);
@@ -149,7 +183,7 @@ impl Queues {
         }
         let queue = self.all.remove(id);
         self.by_eligibility.swap_remove(&queue.eligibility);
-        if queue.eligibility.dedicated.is_none()
+        if queue.eligibility.uses_common()
             && let Some(open) = self.open.get_mut(&queue.eligibility.pool)
         {
             open.retain(|other| *other != id);

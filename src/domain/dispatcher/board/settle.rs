@@ -1,15 +1,15 @@
 //! Puts what has become stale where it belongs now: lines into queues, workers into groups, and links between the two.
 
-use std::collections::BTreeMap;
-
 use super::crowd::Kind;
-use super::queues::{Eligibility, Line};
-use super::{Board, Fresh, GroupId, QueueId, Stale};
+use super::shares::Shares;
+use super::stages::Commons;
+use super::{Board, Fresh, GroupId, QueueId, Seat, Stale, stages};
 use crate::domain::allocator::Allocations;
 use crate::domain::dispatcher::key::Ageing;
 use crate::domain::dispatcher::state::Jobs;
-use crate::domain::fleet::{Attributes, Fleet};
+use crate::domain::fleet::Fleet;
 use crate::domain::names::WorkerName;
+use crate::domain::time::Timestamp;
 
 /// What the board has to agree with.
 #[derive(Clone, Copy)]
@@ -20,14 +20,15 @@ pub struct Farm<'a> {
 }
 
 impl Board {
-    /// Brings the board up to date after events were applied. What it costs
+    /// Brings the board up to date after events were applied, and as time passes. What it costs
     /// depends on what they touched, save that a new farm file touches everything.
-    pub(in crate::domain::dispatcher) fn settle(&mut self, farm: Farm<'_>) {
+    pub(in crate::domain::dispatcher) fn settle(&mut self, farm: Farm<'_>, now: Timestamp) {
         if self.stale.everything {
             self.start_over(farm);
         }
-        let Stale { everything: _, mut lines, mut seats, mut woken, grown } = std::mem::take(&mut self.stale);
-        for list in [&mut lines, &mut seats] {
+        self.lend_rested(now);
+        let Stale { everything: _, mut builders, mut seats, mut woken, grown } = std::mem::take(&mut self.stale);
+        for list in [&mut builders, &mut seats] {
             list.sort_unstable();
             list.dedup();
         }
@@ -35,21 +36,29 @@ impl Board {
         for &at in &seats {
             self.leave_group(at);
         }
-        for &at in &lines {
-            self.leave_queue(at);
+        for &at in &builders {
+            for line in self.lines_of(at) {
+                self.leave_queue(line);
+            }
         }
-        for &at in &lines {
-            self.join_queue(farm, at);
+        let mut commons = Commons::default();
+        for &at in &builders {
+            self.set_stages(farm, &mut commons, at, now);
+            for line in self.lines_of(at) {
+                self.join_queue(line);
+                self.fresh.queues.extend(self.lines[line].queue);
+            }
         }
         for &at in &seats {
-            self.join_group(farm, at);
+            self.join_group(farm, at, now);
         }
         woken.extend(seats);
         for at in woken {
             self.wake_or_rest(farm, at);
         }
-        self.fresh.queues.extend(grown.iter().filter_map(|at| self.lines[*at].queue));
-        self.fresh.queues.extend(lines.iter().filter_map(|at| self.lines[*at].queue));
+        self.move_on(now);
+        let grown = grown.into_iter().chain(std::mem::take(&mut self.stale.grown));
+        self.fresh.queues.extend(grown.filter_map(|at| self.lines[at].queue));
     }
 
     /// The workers that were taken out of the fleet since this was asked last.
@@ -66,15 +75,15 @@ impl Board {
         // Any of them may have gone with the old farm file.
         let removed = farm.jobs.claims().map(|(_, running)| running.worker.clone());
         let removed = removed.filter(|worker| farm.fleet.worker(worker).is_none()).collect();
-        let offered = self.seats.iter().filter_map(|(worker, seat)| Some((worker.clone(), seat.offer?)));
-        let offered: Vec<_> = offered.collect();
+        let kept = |seat: &Seat| Seat { offer: seat.offer, rested_since: seat.rested_since, ..Seat::default() };
+        let offered: Vec<_> = self.seats.iter().map(|(worker, seat)| (worker.clone(), kept(seat))).collect();
         *self = Self {
             leases: std::mem::take(&mut self.leases),
             offers: std::mem::take(&mut self.offers),
             ..Self::default()
         };
-        for (worker, offer) in offered {
-            let (at, _) = self.seats.insert_full(worker, super::Seat { offer: Some(offer), ..Default::default() });
+        for (worker, seat) in offered {
+            let (at, _) = self.seats.insert_full(worker, seat);
             self.stale.seats.push(at);
         }
         self.removed = removed;
@@ -83,16 +92,23 @@ impl Board {
 
     /// Lets all pending jobs of the farm wait on an empty board.
     pub(super) fn fill(&mut self, fleet: &Fleet, jobs: &Jobs) {
-        self.ageing = Ageing::from(fleet.definition().ageing_seconds_per_priority);
+        let definition = fleet.definition();
+        self.ageing = Ageing::from(definition.ageing_seconds_per_priority);
+        self.shares = Shares::of(definition);
+        self.options = (0..definition.builders.len()).map(|rule| definition.options_of(rule).into()).collect();
+        self.lends_any = self.options.iter().any(|options| options.lend_after.is_some());
+        self.waits_any = self.options.iter().any(|options| options.inhouse_wait.is_some());
+        for (_, running) in jobs.claims() {
+            self.shares.started(jobs.job(running.job).and_then(|job| job.spec.project.as_ref()));
+        }
         for (id, job) in jobs.all().filter(|(_, job)| job.claim.is_none()) {
             self.push(fleet, id, &job.spec);
         }
     }
 
     fn leave_group(&mut self, at: usize) {
-        let (worker, seat) = self.seats.get_index_mut(at).expect("the index of a seat");
-        self.crowd.rouse(worker, seat);
-        if let Some((id, group)) = self.crowd.unseat(seat) {
+        self.rouse(at);
+        if let Some((id, group)) = self.crowd.unseat(&mut self.seats[at]) {
             for queue in group.queues {
                 self.queues.get_mut(queue).groups.retain(|other| *other != id);
             }
@@ -107,47 +123,82 @@ impl Board {
         }
     }
 
-    fn join_queue(&mut self, farm: Farm<'_>, at: usize) {
-        let (builder, line) = self.lines.get_index_mut(at).expect("the index of a line");
-        let eligibility = eligibility(farm, builder, line);
-        let (queue, is_new) = self.queues.attach(at, line, eligibility.clone());
+    /// Works out the stages of a builder's jobs, and puts each job where it belongs by its age.
+    fn set_stages(&mut self, farm: Farm<'_>, commons: &mut Commons, at: usize, now: Timestamp) {
+        let (name, builder) = self.builders.get_index(at).expect("the index of a builder");
+        let (rule, options) = (&farm.fleet.definition().builders[builder.rule], &self.options[builder.rule]);
+        let stages = stages::stages(farm, commons, name, rule, options);
+        if builder.stages.len() > 1 || stages.len() > 1 {
+            self.sort_by_age(at, stages, now);
+        } else {
+            self.builders[at].stages = stages;
+        }
+    }
+
+    /// Puts a line into the queue of its stage, if its builder still has that stage.
+    pub(super) fn join_queue(&mut self, at: usize) {
+        let line = &mut self.lines[at];
+        if line.queue.is_some() {
+            return;
+        }
+        let Some(stage) = self.builders[line.builder].stages.get(line.stage) else { return };
+        let (queue, is_new) = self.queues.attach(at, line, stage.eligibility.clone());
         if !is_new {
             return;
         }
-        let groups: Vec<GroupId> = match &eligibility.dedicated {
-            None => self.crowd.common_in(&eligibility.pool).to_vec(),
-            Some(workers) => workers.iter().filter_map(|worker| self.seats.get(worker)?.group).collect(),
-        };
+        let eligibility = &stage.eligibility;
+        let own = eligibility.dedicated.iter().flat_map(|workers| workers.iter());
+        let mut groups: Vec<GroupId> = own.filter_map(|worker| self.seats.get(worker)?.group).collect();
+        if eligibility.uses_common() {
+            groups.extend(self.crowd.common_in(&eligibility.pool));
+        }
+        if eligibility.dedicated.is_none() {
+            groups.extend(self.crowd.lent_in(&eligibility.pool));
+        }
         for group in groups {
             self.link(queue, group);
         }
     }
 
-    fn join_group(&mut self, farm: Farm<'_>, at: usize) {
-        let (name, seat) = self.seats.get_index_mut(at).expect("the index of a seat");
+    fn join_group(&mut self, farm: Farm<'_>, at: usize, now: Timestamp) {
+        let (name, _) = self.seats.get_index(at).expect("the index of a seat");
         let Some(worker) = farm.fleet.worker(name) else { return };
         let builders = farm.allocations.builders_of(name).unwrap_or_default();
-        let kind =
-            Kind { pool: worker.pool.clone(), attributes: worker.attributes.clone(), builders: builders.to_vec() };
+        let lent_from = self.lent_from(farm, at, builders);
+        let kind = Kind {
+            pool: worker.pool.clone(),
+            class: worker.class,
+            attributes: worker.attributes.clone(),
+            builders: builders.to_vec(),
+            is_lent: lent_from.is_some_and(|from| from <= now),
+        };
+        let is_lent = kind.is_lent;
+        let seat = &mut self.seats[at];
+        seat.lent_from = lent_from.filter(|_| !is_lent);
         let (group, is_new) = self.crowd.seat(seat, kind);
         if !is_new {
             return;
         }
-        let queues: Vec<QueueId> = if builders.is_empty() {
-            self.queues.open_in(&worker.pool).to_vec()
-        } else {
-            builders.iter().filter_map(|builder| self.lines.get(builder)?.queue).collect()
-        };
+        let mut queues: Vec<QueueId> = Vec::new();
+        for builder in builders.iter().filter_map(|builder| self.builders.get(builder)) {
+            queues.extend(builder.lines.iter().filter_map(|line| self.lines[*line].queue));
+        }
+        let open = self.queues.open_in(&worker.pool).iter().copied();
+        if builders.is_empty() {
+            queues.extend(open);
+        } else if is_lent {
+            queues.extend(open.filter(|queue| self.queues.get(*queue).eligibility.dedicated.is_none()));
+        }
         for queue in queues {
             self.link(queue, group);
         }
     }
 
-    /// Links a queue to a group whose workers are in its worker set, if they have what it requires.
+    /// Links a queue to a group whose workers are in its worker set, if it takes such workers.
     fn link(&mut self, queue: QueueId, group: GroupId) {
-        let requires = &self.queues.get(queue).eligibility.requires;
         let group_of = self.crowd.get_mut(group);
-        if !satisfies(&group_of.kind.attributes, requires) || group_of.queues.contains(&queue) {
+        let takes = self.queues.get(queue).eligibility.takes(group_of.kind.class, &group_of.kind.attributes);
+        if !takes || group_of.queues.contains(&queue) {
             return;
         }
         group_of.queues.push(queue);
@@ -157,32 +208,19 @@ impl Board {
     fn wake_or_rest(&mut self, farm: Farm<'_>, at: usize) {
         let (worker, seat) = self.seats.get_index_mut(at).expect("the index of a seat");
         let Some((id, offer)) = seat.offer.and_then(|id| Some((id, self.offers.get(id)?))) else {
-            return self.crowd.rouse(worker, seat);
+            return self.rouse(at);
         };
         let can_work = seat.group.is_some()
             && farm.jobs.claim_of(worker).is_none()
             && farm.fleet.assigned(worker).is_none()
             && farm.jobs.health().quarantined_until(worker).is_none();
         if !can_work {
-            return self.crowd.rouse(worker, seat);
+            return self.rouse(at);
         }
         if seat.idle.is_none() {
             self.crowd.rest(worker, at, seat, offer.is_capped().then_some(id));
+            self.lends.extend(seat.lent_from.map(|from| (from, at)));
         }
         self.fresh.groups.extend(seat.group);
     }
-}
-
-fn eligibility(farm: Farm<'_>, builder: &super::BuilderName, line: &Line) -> Eligibility {
-    let rule = &farm.fleet.definition().builders[line.rule];
-    Eligibility {
-        pool: rule.pool.clone(),
-        requires: rule.requires.clone(),
-        dedicated: farm.allocations.shared_workers_of(builder).cloned(),
-    }
-}
-
-/// The worker has every attribute that is required.
-fn satisfies(attributes: &Attributes, requires: &BTreeMap<String, String>) -> bool {
-    requires.iter().all(|(key, value)| attributes.get(key) == Some(value))
 }
