@@ -9,7 +9,7 @@ use super::fault::{Faults, Place};
 use super::json;
 use super::node::{Entry, Node, Value};
 use super::reader::{self, Table};
-use super::values::{Read, choice, integer, parsed, seconds, text};
+use super::values::{Read, choice, integer, parsed, seconds, text, whole};
 use crate::domain::allocator::Builders;
 use crate::domain::dispatcher::{NewJob, RunResult};
 use crate::domain::{BuilderName, Timestamp, WorkerName};
@@ -24,7 +24,7 @@ const RESULTS: [(&str, RunResult); 5] = [
 ];
 
 /// What can happen, each a key of its own.
-const HAPPENINGS: [&str; 8] = ["submit", "idle", "allocate", "finish", "remove", "lost", "drain", "cancel"];
+const HAPPENINGS: [&str; 9] = ["submit", "idle", "claim", "allocate", "finish", "remove", "lost", "drain", "cancel"];
 
 /// Reads a scenario from JSON text; all faults are found at once.
 pub fn read_scenario(source: &str) -> Result<Scenario, Faults> {
@@ -73,6 +73,7 @@ fn event(event: &mut Table) -> (Timestamp, Option<Happening>) {
     let found = [
         event.optional_table("submit", submit),
         workers(event, "idle").map(Happening::Idle),
+        event.optional_table("claim", claim),
         event.optional("allocate", lists).map(Happening::Allocate),
         event.optional_table("finish", finish),
         workers(event, "remove").map(Happening::Remove),
@@ -115,6 +116,14 @@ fn submit(submit: &mut Table) -> Happening {
     };
     let service = submit.optional("service", span);
     Happening::Submit { name, job: Box::new(job), service }
+}
+
+fn claim(claim: &mut Table) -> Happening {
+    Happening::Claim {
+        workers: workers(claim, "workers").unwrap_or_default(),
+        max: claim.optional("max", whole).map(|max| usize::try_from(max).unwrap_or(usize::MAX)),
+        wait: claim.optional("wait", span),
+    }
 }
 
 fn finish(finish: &mut Table) -> Happening {

@@ -13,7 +13,9 @@ use crate::sim::scenario::play;
 /// Play a scenario on the real decision code, with a clock of its own
 ///
 /// A scenario is a farm file as JSON with what happens to that farm; the outcome is JSON, too. So
-/// a farm file can be tried before it is used.
+/// a farm file can be tried before it is used. What happens is a list of events, each with its
+/// time and one of submit, idle, claim, allocate, finish, remove, lost, drain and cancel:
+/// {"at": 10, "claim": {"workers": ["W1", "W2"], "max": 1, "wait": 30}}
 #[derive(Debug, Args)]
 pub(super) struct Scenario {
     /// A JSON file, or - for stdin

@@ -45,6 +45,10 @@ pub enum Happening {
     Submit { name: JobName, job: Box<NewJob>, service: Option<Duration> },
     /// These workers are idle until they get a job; before that they are busy with something else.
     Idle(Vec<WorkerName>),
+    /// One claim call: these workers are idle until it is answered, with at
+    /// most `max` claims (absent: one a worker), or has waited so long
+    /// (absent: for ever).
+    Claim { workers: Vec<WorkerName>, max: Option<usize>, wait: Option<Duration> },
     /// This is the whole allocation from now on.
     Allocate(Builders),
     /// The worker's run ends, and the worker is idle.

@@ -1,6 +1,7 @@
 //! Plays a scenario: from each time at which something is due to the next, with one decision for each.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::slice;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -39,6 +40,8 @@ struct Player {
     services: BTreeMap<JobId, Duration>,
     /// When running jobs end by themselves.
     ends: BTreeSet<(Timestamp, ClaimId)>,
+    /// When open claim calls have waited long enough.
+    waits: BTreeSet<(Timestamp, OfferId)>,
     lost: BTreeSet<WorkerName>,
     offers: u64,
     outcome: Outcome,
@@ -55,6 +58,7 @@ impl Player {
             ids: BTreeMap::new(),
             services: BTreeMap::new(),
             ends: BTreeSet::new(),
+            waits: BTreeSet::new(),
             lost: BTreeSet::new(),
             offers: 0,
             outcome: Outcome::default(),
@@ -107,7 +111,8 @@ impl Player {
 
     fn tell(&mut self, events: Vec<Event>) {
         for event in events {
-            if let Event::Dispatcher(dispatcher::Event::Claimed { claims, .. }) = &event {
+            if let Event::Dispatcher(dispatcher::Event::Claimed { offer, claims, .. }) = &event {
+                self.waits.retain(|(_, open)| open != offer);
                 for claim in claims {
                     let job = self.names[&claim.job].clone();
                     let (worker, attempt) = (claim.worker.clone(), claim.attempt);
@@ -134,7 +139,9 @@ impl Player {
     /// The next deadline up to `limit`. Workers that live send heartbeats in
     /// time, so only the leases of lost ones run out.
     fn next_due(&mut self, limit: Timestamp) -> Option<Timestamp> {
-        let end = self.ends.first().map(|(at, _)| *at).filter(|end| *end <= limit);
+        let run = self.ends.first().map(|(at, _)| *at);
+        let wait = self.waits.first().map(|(at, _)| *at);
+        let end = run.into_iter().chain(wait).min().filter(|end| *end <= limit);
         let limit = end.unwrap_or(limit);
         loop {
             let deadline = self.farm.next_deadline(&self.volatile).filter(|deadline| *deadline <= limit);
@@ -167,6 +174,12 @@ impl Player {
             let worker = running.worker.clone();
             self.finish(&worker, RunResult::Success);
         }
+        while let Some((at, offer)) = self.waits.first().copied()
+            && at <= self.now
+        {
+            self.waits.pop_first();
+            self.order(dispatcher::Command::Withdraw { offer });
+        }
         self.hear_of_living(self.now);
         if self.farm.next_deadline(&self.volatile).is_some_and(|deadline| deadline <= self.now) {
             self.order(dispatcher::Command::Tick);
@@ -177,6 +190,7 @@ impl Player {
         match happening {
             Happening::Submit { name, job, service } => self.submit(name, job, *service),
             Happening::Idle(workers) => workers.iter().for_each(|worker| self.offer(worker)),
+            Happening::Claim { workers, max, wait } => self.claim(workers, *max, *wait),
             Happening::Allocate(lists) => self.allocate(lists),
             Happening::Finish { worker, result } => self.finish(worker, *result),
             Happening::Remove(workers) => {
@@ -205,20 +219,29 @@ impl Player {
         self.services.extend(service.map(|service| (id, service)));
     }
 
-    /// An offer for each worker, so that a job for one leaves the others idle.
+    /// A call for each worker, so that a job for one leaves the others idle.
     fn offer(&mut self, worker: &WorkerName) {
-        self.lost.remove(worker);
+        self.claim(slice::from_ref(worker), None, None);
+    }
+
+    fn claim(&mut self, workers: &[WorkerName], max: Option<usize>, wait: Option<Duration>) {
         self.offers += 1;
+        let id = OfferId(self.offers);
+        let end = wait.map(|wait| self.now.after(wait));
+        let stays_open = end.is_none_or(|end| end > self.now);
         let offer = Offer {
-            workers: vec![worker.clone()],
-            max: 1,
+            workers: workers.to_vec(),
+            max: max.unwrap_or(workers.len()),
             session: Arc::from("scenario"),
             idempotency_key: None,
             token: Token::new(u128::from(self.offers)),
             author: self.author.clone(),
-            stays_open: true,
+            stays_open,
         };
-        self.order(dispatcher::Command::Offer { id: OfferId(self.offers), offer });
+        if self.order(dispatcher::Command::Offer { id, offer }).is_some() {
+            self.lost.retain(|lost| !workers.contains(lost));
+            self.waits.extend(end.filter(|_| stays_open).map(|end| (end, id)));
+        }
     }
 
     fn allocate(&mut self, lists: &Builders) {
@@ -244,16 +267,18 @@ impl Player {
 
     /// The last heartbeat of a worker, or the end of its offer.
     fn lose(&mut self, worker: &WorkerName) {
-        self.lost.insert(worker.clone());
         if let Some((claim, running)) = self.farm.jobs.claim_of(worker) {
             // Nobody would tell that it has ended.
             self.ends.retain(|(_, ending)| *ending != claim);
             let heartbeat = dispatcher::Command::Heartbeat { claim, token: running.token };
             self.order(heartbeat);
         }
-        if let Some(offer) = self.volatile.board.offer_of(worker) {
-            self.order(dispatcher::Command::Withdraw { offer });
+        if self.volatile.board.offer_of(worker).is_some() {
+            // In a call of its own first: other workers of the old one are idle still.
+            self.offer(worker);
+            self.order(dispatcher::Command::Withdraw { offer: OfferId(self.offers) });
         }
+        self.lost.insert(worker.clone());
     }
 
     fn cancel(&mut self, name: &JobName) {

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::law::Call;
 use super::oracle::play_by;
 use super::outcome::{Assignment, Outcome};
 use super::world::Moment;
@@ -44,6 +45,7 @@ fn faults(moment: &Moment<'_>, made: &[Assignment]) -> Vec<String> {
     for (job, waiting) in moment.waiting.iter().enumerate().filter(|(job, _)| starts[*job].is_none()) {
         for &worker in &waiting.wishes {
             let what = match starts.iter().position(|start| *start == Some(worker)) {
+                None if is_kept_by_greater(moment, &starts, job, worker) => continue,
                 None => "stays idle",
                 Some(other) if other > job => "goes to a lesser job",
                 Some(_) => continue,
@@ -54,10 +56,18 @@ fn faults(moment: &Moment<'_>, made: &[Assignment]) -> Vec<String> {
     faults
 }
 
+/// Whether all the claims that the worker's call may have went to more important jobs.
+fn is_kept_by_greater(moment: &Moment<'_>, starts: &[Option<usize>], job: usize, worker: usize) -> bool {
+    let greater = |call: &Call| starts[..job].iter().flatten().filter(|start| call.workers.contains(start)).count();
+    moment.calls.iter().any(|call| call.workers.contains(&worker) && greater(call) >= call.max)
+}
+
 #[test]
 fn a_broken_promise_is_seen() {
-    use super::story::{farm, idle, submit};
-    let scenario = serde_json::json!({
+    use super::story::{claim, farm, idle, submit};
+    use serde_json::json;
+
+    let scenario = json!({
         "farm": farm(&["W1", "W2"]),
         "allocations": {"b": ["W2"]},
         "events": [
@@ -66,16 +76,16 @@ fn a_broken_promise_is_seen() {
         ],
         "until": 30,
     });
-    let judged = |starts: &[(i64, &str, &str)]| {
+    let judged = |scenario: &Value, starts: &[(i64, &str, &str)]| {
         let start = |&(at, job, worker): &(i64, &str, &str)| Assignment {
             at: at * 1_000_000,
             job: job.into(),
             worker: worker.into(),
             attempt: 1,
         };
-        check(&scenario, &starts.iter().map(start).collect::<Vec<_>>()).1.join("; ")
+        check(scenario, &starts.iter().map(start).collect::<Vec<_>>()).1.join("; ")
     };
-    assert_eq!(judged(&[(10, "A", "W1"), (20, "B", "W2")]), "");
+    assert_eq!(judged(&scenario, &[(10, "A", "W1"), (20, "B", "W2")]), "");
     let broken = [
         (vec![(10, "C", "W1"), (20, "B", "W2")], "A waits @10000000 while W1 goes to a lesser job"),
         (vec![(10, "A", "W1")], "B waits @20000000 while W2 stays idle"),
@@ -86,7 +96,13 @@ fn a_broken_promise_is_seen() {
         (vec![(10, "A", "W1"), (15, "B", "W2")], "B→W2 @15 is a start when nothing happened"),
     ];
     for (starts, fault) in broken {
-        let judged = judged(&starts);
+        let judged = judged(&scenario, &starts);
         assert!(judged.contains(fault), "{judged:?} of {starts:?}, not {fault:?}");
     }
+    let mut in_a_call = scenario;
+    in_a_call["events"][3] = claim(10, &["W1", "W2"], json!({"max": 1}));
+    in_a_call["until"] = json!(15);
+    assert_eq!(judged(&in_a_call, &[(10, "A", "W1")]), "", "B and C wait, for the call has but one claim");
+    let broken = judged(&in_a_call, &[(10, "B", "W2")]);
+    assert_eq!(broken, "A waits @10000000 while W1 stays idle; C waits @10000000 while W1 stays idle");
 }

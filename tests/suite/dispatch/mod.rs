@@ -1,5 +1,6 @@
 //! The dispatcher held against its specification: the cases by hand, the designs that failed before, and an oracle.
 
+mod calls;
 mod cases;
 mod choices;
 mod graphs;

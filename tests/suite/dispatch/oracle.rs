@@ -15,6 +15,15 @@
 //!   no longer idle.
 //! - A drained worker finishes its job, and then takes no other, also when it
 //!   is named idle again.
+//! - A call's wait ends as a deadline: a job of that moment comes too late, and
+//!   a wait of 0 s sees the one decision of its own moment. An answer of fewer
+//!   claims than `max` is one too: all of the call's workers are idle no more.
+//! - A worker that is offered again, by an event or by its `finish`, leaves its
+//!   older call, which keeps the others, its limit and its wait, even when it
+//!   has no worker left. A lost or a removed worker leaves it alike; a drained
+//!   or quarantined one stays in it.
+//! - A call that names no worker, one twice or one that is not there, or that
+//!   wants no claim, is refused as a whole.
 //! - A removed worker is gone: named idle, it stays unknown. Its claim ends as
 //!   cancelled; its job is put back, even after its last attempt, since it did
 //!   nothing wrong. What it reports at the moment of its removal still counts.

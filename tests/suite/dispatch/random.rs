@@ -71,7 +71,7 @@ fn shrink(mut scenario: Value) -> Value {
 /// Random farms prove something only if enough happens on them.
 #[test]
 fn random_farms_are_eventful() {
-    let (mut contested, mut attempts, mut warm, mut quiet) = (0, [0; 16], 0, 0);
+    let (mut contested, mut attempts, mut warm, mut quiet, mut capped) = (0, [0; 16], 0, 0, 0);
     for seed in 0..2_000 {
         let scenario = random_farm::scenario(&mut Dice::of(seed));
         let outcome = oracle::play_by(&scenario, |moment| {
@@ -79,12 +79,13 @@ fn random_farms_are_eventful() {
             let first_wishes = moment.waiting.iter().map(|waiting| waiting.wishes.first().copied());
             contested +=
                 u32::from(starts.iter().zip(first_wishes).any(|(start, first)| start.is_some() && *start != first));
+            capped += u32::from(starts != moment.decide_without_limits());
             warm += u32::from(moment.waiting.iter().any(|waiting| !waiting.wishes.is_sorted()));
             starts
         });
         outcome.assignments.iter().for_each(|start| attempts[start.attempt as usize] += 1);
         quiet += u32::from(outcome.assignments.len() < 2);
     }
-    let seen = format!("{contested} contested, {warm} warm, attempts {attempts:?}, {quiet} quiet");
-    assert!(contested > 500 && warm > 500 && attempts[5] > 10 && quiet < 700, "{seen}");
+    let seen = format!("{contested} contested, {warm} warm, attempts {attempts:?}, {quiet} quiet, {capped} capped");
+    assert!(contested > 500 && warm > 500 && attempts[5] > 10 && quiet < 700 && capped > 250, "{seen}");
 }

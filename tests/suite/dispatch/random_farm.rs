@@ -44,8 +44,10 @@ impl<'d> Maker<'d> {
         let allocations = self.allocations();
         let history: Vec<Value> = (0..self.dice.within(0..8)).map(|_| self.past_run()).collect();
         let mut events = Vec::new();
-        if !self.dice.one_in(4) {
-            events.push(json!({"at": 0, "idle": self.workers.iter().map(|(name, _)| name).collect::<Vec<_>>()}));
+        match self.dice.within(0..4) {
+            0 => events.extend((0..self.dice.within(1..4)).map(|_| json!({"at": 0, "claim": self.claim()}))),
+            1 => {}
+            _ => events.push(json!({"at": 0, "idle": self.workers.iter().map(|(name, _)| name).collect::<Vec<_>>()})),
         }
         for _ in 0..self.dice.within(0..5) {
             events.push(json!({"at": 0, "submit": self.job(0.0)}));
@@ -125,11 +127,12 @@ impl<'d> Maker<'d> {
     }
 
     fn event(&mut self, at: f64) -> Value {
-        match self.dice.within(0..26) {
+        match self.dice.within(0..30) {
             0..8 if self.ids.len() < MOST_JOBS => json!({"at": at, "submit": self.job(at)}),
             0..12 => json!({"at": at, "idle": self.some_workers()}),
             12..14 if !self.ids.is_empty() => json!({"at": at, "cancel": [self.id()]}),
             14 => json!({"at": at, "lost": self.some_workers()}),
+            26..30 => json!({"at": at, "claim": self.claim()}),
             15 => json!({"at": at, "allocate": self.allocations()}),
             16 if self.dice.one_in(2) => json!({"at": at, "drain": [self.worker()]}),
             16 => {
@@ -139,6 +142,30 @@ impl<'d> Maker<'d> {
             }
             _ => json!({"at": at, "finish": {"worker": self.worker(), "result": self.result()}}),
         }
+    }
+
+    fn claim(&mut self) -> Value {
+        let width = self.dice.one_of([1, 2, 2, 3]);
+        let there = self.workers.iter().filter(|(name, _)| !self.removed.contains(name));
+        let mut workers: Vec<String> =
+            there.map(|(name, _)| name.clone()).filter(|_| self.dice.one_in(width)).collect();
+        if self.dice.one_in(20) {
+            // As a rule it is in the call already, or gone.
+            workers.push(self.worker());
+        }
+        if self.dice.one_in(2) {
+            workers.reverse();
+        }
+        let all = workers.len() as u64;
+        let mut claim = json!({"workers": workers});
+        if !self.dice.one_in(4) {
+            // None is refused, and more than all are all.
+            claim["max"] = json!(if self.dice.one_in(2) { 1 } else { self.dice.within(0..all + 2) });
+        }
+        if self.dice.one_in(2) {
+            claim["wait"] = json!(self.dice.one_of([0.0, 0.5, 1.0, 5.0, 5.0, 10.0, 60.0]));
+        }
+        claim
     }
 
     fn job(&mut self, at: f64) -> Value {

@@ -12,12 +12,13 @@ pub fn tell(scenario: &Value) -> Outcome {
     real
 }
 
-/// One pool of these workers, which takes any builder.
+/// One pool of these workers, which takes any builder; a worker may be that of four.
 pub fn farm(workers: &[&str]) -> Value {
     json!({
         "farm": {"name": "story"},
         "pools": [{"name": "pool", "workers": workers}],
         "builders": [{"match": "^", "pool": "pool"}],
+        "allocations": {"max_builders_per_machine": 4},
     })
 }
 
@@ -34,6 +35,12 @@ pub fn submit(at: i64, id: &str, builder: &str, priority: i64) -> Value {
 
 pub fn idle(at: i64, workers: &[&str]) -> Value {
     json!({"at": at, "idle": workers})
+}
+
+/// A call for these workers, and what it says beyond them: `max`, `wait`.
+pub fn claim(at: i64, workers: &[&str], mut call: Value) -> Value {
+    call["workers"] = json!(workers);
+    json!({"at": at, "claim": call})
 }
 
 pub fn finish(at: i64, worker: &str, result: &str) -> Value {

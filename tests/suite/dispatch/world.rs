@@ -1,7 +1,7 @@
 //! The state of a scenario as the oracle keeps it: who does what, and what every event and deadline changes.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
 
 use serde_json::{Map, Value};
@@ -27,6 +27,9 @@ pub struct World {
     quarantines: BTreeMap<String, Micros>,
     pending: Vec<Job>,
     submitted: usize,
+    /// Those that are open, by number.
+    calls: BTreeMap<usize, Call>,
+    made_calls: usize,
     /// Builder → worker → its latest success.
     successes: BTreeMap<String, BTreeMap<String, Micros>>,
 }
@@ -44,8 +47,16 @@ struct Worker {
 enum Doing {
     /// Busy with something else, or gone for now.
     Away,
-    Idle,
+    /// Offered by itself for ever, or by an open call.
+    Idle(Option<usize>),
     Running(Run),
+}
+
+/// A claim call.
+struct Call {
+    /// The most claims that answer it.
+    max: usize,
+    ends: Option<Micros>,
 }
 
 struct Run {
@@ -62,6 +73,8 @@ pub struct Moment<'w> {
     pub waiting: Vec<Waiting<'w>>,
     /// The workers that may start a job now, by name.
     pub idle: Vec<&'w str>,
+    /// Those that offer some of the idle workers, as places in `idle`.
+    pub calls: Vec<law::Call>,
 }
 
 pub struct Waiting<'w> {
@@ -79,7 +92,16 @@ impl<'w> Moment<'w> {
 
     /// What the law says.
     pub fn decide(&self) -> Vec<Option<usize>> {
-        law::decide(&self.waiting.iter().map(|waiting| waiting.wishes.clone()).collect::<Vec<_>>())
+        law::decide(&self.wishes(), &self.calls)
+    }
+
+    /// What would be if no call had a limit.
+    pub fn decide_without_limits(&self) -> Vec<Option<usize>> {
+        law::decide(&self.wishes(), &[])
+    }
+
+    fn wishes(&self) -> Vec<Vec<usize>> {
+        self.waiting.iter().map(|waiting| waiting.wishes.clone()).collect()
     }
 }
 
@@ -113,23 +135,27 @@ impl World {
             quarantines: BTreeMap::new(),
             pending: Vec::new(),
             submitted: 0,
+            calls: BTreeMap::new(),
+            made_calls: 0,
             successes,
         }
     }
 
-    /// When something is due: the end of a service, of a lease or of a quarantine.
+    /// When something is due: the end of a service, of a lease, of a quarantine or of a call.
     pub fn deadlines(&self) -> impl Iterator<Item = Micros> {
         let runs = self.workers.values().flat_map(|worker| match &worker.doing {
             Doing::Running(run) => [run.service_ends, run.lease_ends],
-            Doing::Away | Doing::Idle => [None, None],
+            Doing::Away | Doing::Idle(_) => [None, None],
         });
-        runs.flatten().chain(self.quarantines.values().copied())
+        let calls = self.calls.values().filter_map(|call| call.ends);
+        runs.flatten().chain(self.quarantines.values().copied()).chain(calls)
     }
 
     /// It is `now`; what is due happens.
     pub fn pass_deadlines(&mut self, now: Micros) {
         self.now = now;
         self.quarantines.retain(|_, end| *end > now);
+        self.end_calls();
         let names: Vec<String> = self.workers.keys().cloned().collect();
         let due = |deadline: Option<Micros>| deadline.is_some_and(|at| at <= self.now);
         let mut served = Vec::new();
@@ -156,7 +182,8 @@ impl World {
         let names = || value.as_array().unwrap().iter().map(text);
         match what.as_str() {
             "submit" => self.submit(value),
-            "idle" => names().for_each(|worker| self.offer(&worker)),
+            "idle" => names().for_each(|worker| self.offer(&worker, None)),
+            "claim" => self.call(value),
             "allocate" => self.allocation = allocation(value),
             "finish" => self.finish(&text(&value["worker"]), &text(&value["result"])),
             "remove" => names().for_each(|worker| {
@@ -176,13 +203,52 @@ impl World {
         self.submitted += 1;
     }
 
-    fn offer(&mut self, name: &str) {
-        if self.workers.get(name).is_none_or(|worker| worker.removed) {
+    fn is_here(&self, worker: &str) -> bool {
+        self.workers.get(worker).is_some_and(|worker| !worker.removed)
+    }
+
+    fn offer(&mut self, name: &str, call: Option<usize>) {
+        if !self.is_here(name) {
             return;
         }
-        match self.end_run(name, Doing::Idle) {
+        match self.end_run(name, Doing::Idle(call)) {
             Some(run) => self.put_back(run.job),
-            None => self.workers.get_mut(name).unwrap().doing = Doing::Idle,
+            None => self.workers.get_mut(name).unwrap().doing = Doing::Idle(call),
+        }
+    }
+
+    fn call(&mut self, call: &Value) {
+        let workers: Vec<String> = call["workers"].as_array().unwrap().iter().map(text).collect();
+        let max = call.get("max").map_or(workers.len(), |max| max.as_u64().unwrap() as usize);
+        let distinct: BTreeSet<&String> = workers.iter().collect();
+        let is_sound = max > 0 && !workers.is_empty() && distinct.len() == workers.len();
+        if !is_sound || !workers.iter().all(|worker| self.is_here(worker)) {
+            return;
+        }
+        let number = self.made_calls;
+        self.made_calls += 1;
+        workers.iter().for_each(|worker| self.offer(worker, Some(number)));
+        self.calls.insert(number, Call { max, ends: call.get("wait").map(|wait| self.now + micros(wait)) });
+    }
+
+    /// Calls that have waited long enough end without a claim.
+    fn end_calls(&mut self) {
+        let over: Vec<usize> = self
+            .calls
+            .iter()
+            .filter(|(_, call)| call.ends.is_some_and(|end| end <= self.now))
+            .map(|(call, _)| *call)
+            .collect();
+        over.into_iter().for_each(|call| self.end_call(call));
+    }
+
+    /// None of the workers that it still offers is idle any more.
+    fn end_call(&mut self, call: usize) {
+        self.calls.remove(&call);
+        for worker in self.workers.values_mut() {
+            if matches!(worker.doing, Doing::Idle(Some(of)) if of == call) {
+                worker.doing = Doing::Away;
+            }
         }
     }
 
@@ -193,7 +259,7 @@ impl World {
                 run.service_ends = None;
                 run.lease_ends = Some(self.now + LEASE);
             }
-            Doing::Idle | Doing::Away => worker.doing = Doing::Away,
+            Doing::Idle(_) | Doing::Away => worker.doing = Doing::Away,
         }
     }
 
@@ -210,7 +276,7 @@ impl World {
     }
 
     fn finish(&mut self, name: &str, result: &str) {
-        let Some(Run { job, .. }) = self.end_run(name, Doing::Idle) else { return };
+        let Some(Run { job, .. }) = self.end_run(name, Doing::Idle(None)) else { return };
         let worker = self.workers.get_mut(name).unwrap();
         match result {
             "exception" => {
@@ -248,7 +314,7 @@ impl World {
 
     pub fn moment(&self) -> Moment<'_> {
         let may_start = |name: &String, worker: &Worker| {
-            matches!(worker.doing, Doing::Idle) && !worker.drained && !self.quarantines.contains_key(name)
+            matches!(worker.doing, Doing::Idle(_)) && !worker.drained && !self.quarantines.contains_key(name)
         };
         let idle = || self.workers.iter().filter(|(name, worker)| may_start(name, worker));
         let mut jobs: Vec<&Job> = self.pending.iter().collect();
@@ -260,8 +326,18 @@ impl World {
             wishes.sort();
             Waiting { job, wishes: wishes.into_iter().map(|(_, _, at)| at).collect() }
         });
-        let waiting = waiting.collect();
-        Moment { world: self, at: self.now, waiting, idle: idle().map(|(name, _)| name.as_str()).collect() }
+        let calls = self.calls.iter().map(|(number, call)| {
+            let offers = |worker: &Worker| matches!(worker.doing, Doing::Idle(Some(of)) if of == *number);
+            let workers = idle().enumerate().filter(|(_, (_, worker))| offers(worker)).map(|(at, _)| at);
+            law::Call { workers: workers.collect(), max: call.max }
+        });
+        Moment {
+            world: self,
+            at: self.now,
+            waiting: waiting.collect(),
+            idle: idle().map(|(name, _)| name.as_str()).collect(),
+            calls: calls.collect(),
+        }
     }
 
     /// `None`, which is before any, if there was none.
@@ -289,7 +365,7 @@ impl World {
         }
     }
 
-    /// One decision by this rule.
+    /// One decision by this rule; calls that it answers are over, as are those that wait no longer.
     pub fn start_by(&mut self, rule: &mut impl FnMut(&Moment<'_>) -> Vec<Option<usize>>) -> Vec<Assignment> {
         let moment = self.moment();
         let starts = rule(&moment);
@@ -300,12 +376,18 @@ impl World {
                 Some(Assignment { at: self.now, job, worker, attempt: waiting.job.attempt })
             })
             .collect();
+        let mut answered = BTreeSet::new();
         for Assignment { job, worker, .. } in &started {
             let place = self.pending.iter().position(|pending| pending.id == *job).unwrap();
             let job = self.pending.remove(place);
             let service_ends = job.service.map(|service| self.now + service);
-            self.workers.get_mut(worker).unwrap().doing = Doing::Running(Run { job, service_ends, lease_ends: None });
+            let running = Doing::Running(Run { job, service_ends, lease_ends: None });
+            if let Doing::Idle(Some(call)) = mem::replace(&mut self.workers.get_mut(worker).unwrap().doing, running) {
+                answered.insert(call);
+            }
         }
+        answered.into_iter().for_each(|call| self.end_call(call));
+        self.end_calls();
         started
     }
 }
