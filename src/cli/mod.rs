@@ -24,6 +24,7 @@ mod job;
 mod journal;
 mod offer;
 mod openapi;
+mod pause;
 mod print;
 mod queue;
 mod rollback;
@@ -69,6 +70,8 @@ enum Command {
     Import(import::Import),
     Export(export::Export),
     Worker(worker::Worker),
+    Pause(pause::Pause),
+    Resume(pause::Resume),
     Queue(queue::Queue),
     Job(job::Job),
     Token(token::Token),
@@ -104,6 +107,8 @@ impl Cli {
             Command::Import(import) => import.run(globals, out),
             Command::Export(export) => export.run(globals, out),
             Command::Worker(worker) => worker.run(globals, out),
+            Command::Pause(pause) => pause.run(globals, out),
+            Command::Resume(resume) => resume.run(globals, out),
             Command::Queue(queue) => queue.run(globals, out),
             Command::Job(job) => job.run(globals, out),
             Command::Token(token) => token.run(globals, out),

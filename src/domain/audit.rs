@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::allocator::{self, GenerationMade, Origin};
 use super::author::Author;
 use super::event::Event;
-use super::fleet::{self, Duty};
+use super::fleet::{self, Duty, Pausable};
 use super::{access, dispatcher, names};
 
 /// How many names a line spells out before it counts.
@@ -94,6 +94,18 @@ fn fleet_entry(event: &fleet::Event) -> AuditEntry {
             };
             worker_entry(action, name, author, reason, String::new())
         }
+        fleet::Event::Paused { what, author, reason, time: _ } => pause_entry("pause", what, author, reason),
+        fleet::Event::Resumed { what, author, reason } => pause_entry("resume", what, author, reason),
+    }
+}
+
+fn pause_entry(action: &'static str, what: &Pausable, author: &Author, reason: &Option<String>) -> AuditEntry {
+    AuditEntry {
+        author: author.clone(),
+        action,
+        target: what.to_string(),
+        reason: reason.clone(),
+        detail: String::new(),
     }
 }
 

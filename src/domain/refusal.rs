@@ -27,6 +27,8 @@ impl Refusal {
                 fleet::Refusal::NoSuchWorker { .. } => "no_such_worker",
                 fleet::Refusal::InFarmFile { .. } => "in_farm_file",
                 fleet::Refusal::TooManyWorkers => "too_many_workers",
+                fleet::Refusal::NothingToPause { .. } => "nothing_to_pause",
+                fleet::Refusal::TooManyPaused => "too_many_paused",
             },
             Self::Allocator(refusal) => match refusal {
                 allocator::Refusal::Stale { .. } => "generation_changed",

@@ -35,7 +35,7 @@ impl Volatile {
     /// Notes what an event is about to change; call before it is applied.
     pub(super) fn note(&mut self, farm: &Farm, event: &Event) {
         match event {
-            Event::Fleet(event) => self.board.note_fleet(event),
+            Event::Fleet(event) => self.board.note_fleet(&farm.fleet, event),
             Event::Allocator(event) => self.board.note_allocator(&farm.allocations, event),
             Event::Dispatcher(event) => self.board.note(&farm.fleet, &farm.jobs, event),
             Event::Access(_) => {}

@@ -23,12 +23,14 @@ pub enum Call {
     /// Submit and cancel.
     ManageJobs,
     RequeueJobs,
+    /// Pools and builders, and let them go on.
+    Pause,
     /// Claim, and all that is done with a claim.
     ClaimJobs,
 }
 
 /// Which roles may make which call.
-const TABLE: [(Call, &[Role]); 9] = [
+const TABLE: [(Call, &[Role]); 10] = [
     (Call::WriteAllocations, &[Role::Operator]),
     (Call::Import, &[Role::Operator]),
     (Call::ReloadFarm, &[Role::Operator]),
@@ -37,6 +39,7 @@ const TABLE: [(Call, &[Role]); 9] = [
     (Call::ReadAudit, &[Role::Operator]),
     (Call::ManageJobs, &[Role::Master, Role::Operator]),
     (Call::RequeueJobs, &[Role::Operator]),
+    (Call::Pause, &[Role::Operator]),
     (Call::ClaimJobs, &[Role::Worker, Role::Master, Role::Operator]),
 ];
 

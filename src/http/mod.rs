@@ -16,6 +16,7 @@ mod negotiate;
 pub mod openapi;
 mod paging;
 mod parameters;
+mod pauses;
 mod payload;
 mod pools;
 mod problem;

@@ -8,13 +8,22 @@ use serde::Serialize;
 
 use super::App;
 use super::problem::Problem;
+use super::target;
 use super::workers::state_of;
-use crate::domain::fleet::{Duty, WorkerClass};
+use crate::domain::fleet::{Duty, Pause, WorkerClass};
 use crate::domain::{BuilderName, Farm, PoolName, Timestamp};
 
 #[derive(Serialize)]
 struct Answer {
     pools: Vec<Shown>,
+    /// By name.
+    paused_builders: Vec<PausedBuilder>,
+}
+
+#[derive(Serialize)]
+struct PausedBuilder {
+    builder: BuilderName,
+    paused: Pause,
 }
 
 #[derive(Serialize)]
@@ -22,6 +31,8 @@ struct Shown {
     name: PoolName,
     class: WorkerClass,
     workers: Workers,
+    /// Null unless nothing of it starts.
+    paused: Option<Pause>,
     /// Of its workers, those that have a job.
     running: u64,
     /// Jobs that wait for a worker of it.
@@ -40,11 +51,22 @@ struct Workers {
 
 /// `GET /v1/pools`
 pub async fn pools(request: HttpRequest, app: web::Data<App>) -> Result<HttpResponse, Problem> {
+    if let Some(name) = target::name(request.uri()) {
+        let detail = format!("all pools are at /v1/pools, there is nothing at {}", String::from_utf8_lossy(&name));
+        return Err(Problem::not_found("no_such_path", detail));
+    }
     app.admit_read(&request)?;
     let now = app.clock.now();
     let started = app.activity.recent_starts(now);
-    let pools = app.engine.ask(move |farm| shown(farm, now, &started)).await?;
-    Ok(HttpResponse::Ok().json(Answer { pools }))
+    let answer = app
+        .engine
+        .ask(move |farm| Answer { pools: shown(farm, now, &started), paused_builders: paused_builders(farm) });
+    Ok(HttpResponse::Ok().json(answer.await?))
+}
+
+fn paused_builders(farm: &Farm) -> Vec<PausedBuilder> {
+    let paused = farm.fleet.pauses().builders.iter();
+    paused.map(|(builder, pause)| PausedBuilder { builder: builder.clone(), paused: pause.clone() }).collect()
 }
 
 fn shown(farm: &Farm, now: Timestamp, started: &BTreeMap<PoolName, u64>) -> Vec<Shown> {
@@ -52,6 +74,7 @@ fn shown(farm: &Farm, now: Timestamp, started: &BTreeMap<PoolName, u64>) -> Vec<
         name: pool.name.clone(),
         class: pool.class,
         workers: Workers::default(),
+        paused: farm.fleet.pauses().pools.get(&pool.name).cloned(),
         running: 0,
         pending: 0,
         oldest_wait: None,

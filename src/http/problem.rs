@@ -125,10 +125,12 @@ impl From<Refusal> for Problem {
                     let problems = serde_json::to_value(problems).expect("plain data");
                     Self::new(StatusCode::UNPROCESSABLE_ENTITY, code, detail).with_problems(problems)
                 }
-                fleet::Refusal::NoSuchPool { .. } | fleet::Refusal::TooManyWorkers => {
+                fleet::Refusal::NoSuchPool { .. } | fleet::Refusal::TooManyWorkers | fleet::Refusal::TooManyPaused => {
                     Self::new(StatusCode::UNPROCESSABLE_ENTITY, code, detail)
                 }
-                fleet::Refusal::NoSuchWorker { .. } => Self::not_found(code, detail),
+                fleet::Refusal::NoSuchWorker { .. } | fleet::Refusal::NothingToPause { .. } => {
+                    Self::not_found(code, detail)
+                }
                 fleet::Refusal::InFarmFile { .. } => Self::new(StatusCode::CONFLICT, code, detail),
             },
             Refusal::Access(refusal) => match refusal {

@@ -2,11 +2,27 @@
 
 use actix_web::HttpRequest;
 
+use serde::Deserialize;
+
+use super::payload::from_json;
 use super::problem::Problem;
 use super::target;
 
 /// The longest reason that is recorded, in characters.
 const MAX_REASON_CHARS: usize = 1000;
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields)]
+struct Body {
+    reason: Option<String>,
+}
+
+/// The reason in a body that has nothing else; an empty body gives none.
+pub fn in_body(body: &[u8]) -> Result<Option<String>, Problem> {
+    let Body { reason } = if body.is_empty() { Body::default() } else { from_json(body)? };
+    check(reason.as_deref())?;
+    Ok(reason)
+}
 
 /// Whether a reason from a body can be recorded.
 pub fn check(reason: Option<&str>) -> Result<(), Problem> {

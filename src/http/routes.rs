@@ -11,7 +11,7 @@ use super::allocations::{delta, events, history, import, reads, writes};
 use super::guard::guarded;
 use super::problem::Problem;
 use super::request_log::{logged, logged_quietly};
-use super::{audit, claims, farm, health, jobs, metrics, openapi, pools, runs, tokens, workers};
+use super::{audit, claims, farm, health, jobs, metrics, openapi, pauses, pools, runs, tokens, workers};
 
 /// `methods`: those of every path, as [`openapi::methods`] gives them.
 pub fn configure(config: &mut web::ServiceConfig, methods: &BTreeMap<String, String>) {
@@ -21,9 +21,12 @@ pub fn configure(config: &mut web::ServiceConfig, methods: &BTreeMap<String, Str
     let since = fn_guard(|context| delta::is_asked_for(context.head().uri.query().unwrap_or("")));
     config
         // Nothing is wrapped around the reads that masters make; those of one name do not even come here.
+        .service(below("/v1/builders/{name}/pause").route(guard(web::post().to(pauses::builder))))
+        .service(below("/v1/builders/{name}/resume").route(guard(web::post().to(pauses::builder))))
         .service(
             named("/v1/builders")
                 .route(read().to(reads::builders))
+                .route(guard(web::post().to(pauses::builder)))
                 .route(guard(web::put().to(writes::put_builder)))
                 .route(guard(web::delete().to(writes::delete_builder))),
         )
@@ -66,7 +69,9 @@ pub fn configure(config: &mut web::ServiceConfig, methods: &BTreeMap<String, Str
         .service(plain("/v1/claims").route(guard_quietly(web::post().to(claims::claim))))
         .service(below("/v1/claims/{id}/heartbeat").route(guard_quietly(web::post().to(claims::heartbeat))))
         .service(below("/v1/claims/{id}/finish").route(guard_quietly(web::post().to(claims::finish))))
-        .service(plain("/v1/pools").route(guard(read().to(pools::pools))))
+        .service(below("/v1/pools/{name}/pause").route(guard(web::post().to(pauses::pool))))
+        .service(below("/v1/pools/{name}/resume").route(guard(web::post().to(pauses::pool))))
+        .service(named("/v1/pools").route(guard(read().to(pools::pools))).route(guard(web::post().to(pauses::pool))))
         .service(plain("/v1/runs").route(guard(read().to(runs::list))))
         .service(plain("/v1/runs/export").route(guard(read().to(runs::export))))
         .service(plain("/v1/audit").route(guard(read().to(audit::audit))))

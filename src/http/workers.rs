@@ -64,12 +64,6 @@ struct PutBody {
     reason: Option<String>,
 }
 
-#[derive(Deserialize, Default)]
-#[serde(deny_unknown_fields)]
-struct ReasonBody {
-    reason: Option<String>,
-}
-
 /// `GET /v1/workers?pool=&state=&limit=&after=`, `GET /v1/workers/<name>`
 pub async fn workers(request: HttpRequest, app: web::Data<App>) -> Result<HttpResponse, Problem> {
     app.admit_read(&request)?;
@@ -156,14 +150,9 @@ pub async fn set_duty(request: HttpRequest, app: web::Data<App>, body: web::Payl
         let detail = "what can be done to a worker is POST to its drain, quarantine or release";
         Problem::method_not_allowed("GET, HEAD, PUT, DELETE", detail)
     })?;
-    let parse = |body: &[u8]| {
-        let body: ReasonBody = if body.is_empty() { ReasonBody::default() } else { from_json(body)? };
-        reason::check(body.reason.as_deref())?;
-        Ok(body)
-    };
-    let parsed = read_json(body, app.max_body_bytes, parse).await?;
+    let parsed = read_json(body, app.max_body_bytes, reason::in_body).await?;
     let permit = app.authorize(&request, Call::ManageWorkers)?;
-    let ReasonBody { reason } = parsed.into_inner()?;
+    let reason = parsed.into_inner()?;
     let name = WorkerName::parse_bytes(&name).map_err(|_| no_such_worker(&String::from_utf8_lossy(&name)))?;
     app.engine
         .submit(permit.command(Command::SetDuty { name: name.clone(), duty, author: permit.author.clone(), reason }))

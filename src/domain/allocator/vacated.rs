@@ -22,7 +22,10 @@ pub(in crate::domain) fn vacated(
     let touched: Vec<&BuilderName> = match change {
         fleet::Event::Defined { .. } => allocations.builders().map(|(builder, _)| builder).collect(),
         fleet::Event::WorkerRemoved { name, .. } => allocations.builders_of(name).unwrap_or_default().iter().collect(),
-        fleet::Event::WorkerPut { .. } | fleet::Event::DutySet { .. } => Vec::new(),
+        fleet::Event::WorkerPut { .. }
+        | fleet::Event::DutySet { .. }
+        | fleet::Event::Paused { .. }
+        | fleet::Event::Resumed { .. } => Vec::new(),
     };
     let unset: Vec<BuilderName> = touched.into_iter().filter(|builder| is_vacated(builder)).cloned().collect();
     if unset.is_empty() {

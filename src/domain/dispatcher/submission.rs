@@ -13,7 +13,6 @@ use super::state::Jobs;
 use super::{Accepted, Event, Refusal, Reply, Submitted};
 use crate::domain::author::Author;
 use crate::domain::fleet::Fleet;
-use crate::domain::names::BuilderName;
 use crate::domain::table::Table;
 use crate::domain::time::Timestamp;
 
@@ -111,22 +110,12 @@ fn resolved(fleet: &Fleet, board: &mut Board, now: Timestamp, id: JobId, new: Ne
     Submitted { id, job: Arc::new(spec), payload: new.payload }
 }
 
-/// Why a builder is not known, with the rules that may have been meant.
-fn unmatched(fleet: &Fleet, builder: &BuilderName) -> String {
-    let closest = fleet.definition().closest_rules(builder);
-    let listed: Vec<_> = closest.iter().map(|pattern| format!("{pattern:?}")).collect();
-    match listed.as_slice() {
-        [] => "the farm file has no builder rules".to_owned(),
-        _ => format!("no builder rule of the farm file matches it; the closest are {}", listed.join(", ")),
-    }
-}
-
 /// Reports all that is wrong with a job; answers with the index of its builder.
 fn check(fleet: &Fleet, board: &mut Board, index: usize, job: &NewJob, bad: &mut Vec<BadJob>) -> Option<usize> {
     let mut report = |key, message| bad.push(BadJob { index, builder: job.builder.clone(), key, message });
     let builder = board.find(fleet, &job.builder);
     if builder.is_none() {
-        report("builder", unmatched(fleet, &job.builder));
+        report("builder", fleet.definition().unmatched(&job.builder));
     }
     if let Some(priority) = job.priority
         && !(-MAX_PRIORITY..=MAX_PRIORITY).contains(&priority)

@@ -201,6 +201,16 @@ impl Definition {
         rules.into_iter().take(CLOSEST_RULES).map(|(_, pattern)| pattern).collect()
     }
 
+    /// Why a builder is not known, with the rules that may have been meant.
+    pub fn unmatched(&self, builder: &BuilderName) -> String {
+        let closest = self.closest_rules(builder);
+        let listed: Vec<_> = closest.iter().map(|pattern| format!("{pattern:?}")).collect();
+        match listed.as_slice() {
+            [] => "the farm file has no builder rules".to_owned(),
+            _ => format!("no builder rule of the farm file matches it; the closest are {}", listed.join(", ")),
+        }
+    }
+
     fn has_pool(&self, name: &PoolName) -> bool {
         self.pools.iter().any(|pool| pool.name == *name)
     }

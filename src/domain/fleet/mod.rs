@@ -3,6 +3,7 @@
 mod definition;
 mod diff;
 mod options;
+mod pause;
 mod range;
 mod state;
 
@@ -15,6 +16,7 @@ pub use definition::{
 };
 pub use diff::{Change, diff};
 pub use options::{OnEmptySet, Options, Warmth};
+pub use pause::{MAX_PAUSED_BUILDERS, Pausable, Pause, Pauses};
 pub use range::{BadRange, WorkerRange};
 pub use state::{Assigned, Attributes, Duty, Fleet, Worker};
 
@@ -33,6 +35,10 @@ pub enum Command {
     RemoveWorker { name: WorkerName, author: Author, reason: Option<String> },
     /// Take any worker out of work, or back.
     SetDuty { name: WorkerName, duty: Duty, author: Author, reason: Option<String> },
+    /// Let nothing of it start.
+    Pause { what: Pausable, author: Author, reason: Option<String> },
+    /// Let it go on; what is not paused goes on already.
+    Resume { what: Pausable, author: Author, reason: Option<String> },
 }
 
 /// What has happened to the fleet.
@@ -62,6 +68,17 @@ pub enum Event {
         reason: Option<String>,
         time: Timestamp,
     },
+    Paused {
+        what: Pausable,
+        author: Author,
+        reason: Option<String>,
+        time: Timestamp,
+    },
+    Resumed {
+        what: Pausable,
+        author: Author,
+        reason: Option<String>,
+    },
 }
 
 /// Why the fleet stays as it is.
@@ -75,6 +92,10 @@ pub enum Refusal {
     NoSuchWorker { name: WorkerName },
     #[error("worker {name:?} stands in the farm file, which wins: change it there, and reload")]
     InFarmFile { name: WorkerName },
+    #[error("there is no {what}: {why}")]
+    NothingToPause { what: Pausable, why: String },
+    #[error("{MAX_PAUSED_BUILDERS} builders are paused already: pause their pools")]
+    TooManyPaused,
     #[error("there are {MAX_WORKERS} workers already, and more are not managed")]
     TooManyWorkers,
 }
@@ -119,7 +140,36 @@ pub(super) fn decide(fleet: &Fleet, now: Timestamp, command: Command) -> Result<
             known(fleet, &name)?;
             Ok(vec![Event::DutySet { name, duty, author, reason, time: now }])
         }
+        Command::Pause { what, author, reason } => {
+            can_be_paused(fleet, &what)?;
+            let is_new = fleet.pauses().get(&what).is_none();
+            if is_new && fleet.pauses().builders.len() >= MAX_PAUSED_BUILDERS {
+                return Err(Refusal::TooManyPaused);
+            }
+            Ok(vec![Event::Paused { what, author, reason, time: now }])
+        }
+        Command::Resume { what, author, reason } => {
+            if fleet.pauses().get(&what).is_some() {
+                return Ok(vec![Event::Resumed { what, author, reason }]);
+            }
+            can_be_paused(fleet, &what)?;
+            Ok(Vec::new())
+        }
     }
+}
+
+fn can_be_paused(fleet: &Fleet, what: &Pausable) -> Result<(), Refusal> {
+    let definition = fleet.definition();
+    let why = match what {
+        Pausable::Pool(name) if definition.pools.iter().any(|pool| pool.name == *name) => return Ok(()),
+        Pausable::Pool(_) => {
+            let known: Vec<_> = definition.pools.iter().map(|pool| pool.name.as_str()).collect();
+            format!("the pools are: {}", known.join(", "))
+        }
+        Pausable::Builder(name) if fleet.rule_index(name).is_some() => return Ok(()),
+        Pausable::Builder(name) => definition.unmatched(name),
+    };
+    Err(Refusal::NothingToPause { what: what.clone(), why })
 }
 
 fn known(fleet: &Fleet, name: &WorkerName) -> Result<(), Refusal> {

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Event;
 use super::definition::{BuilderRule, Definition, Problem, WorkerClass};
+use super::pause::{Pause, Pauses};
 use crate::domain::author::Author;
 use crate::domain::names::{BuilderName, PoolName, WorkerName};
 use crate::domain::table::Table;
@@ -59,6 +60,7 @@ pub struct Fleet {
     by_api: IndexMap<WorkerName, Worker>,
     /// Of workers that are not simply active.
     duties: BTreeMap<WorkerName, Assigned>,
+    pauses: Pauses,
     workers: Table<WorkerName, Worker>,
     rules: Vec<Regex>,
 }
@@ -68,6 +70,8 @@ struct Saved {
     definition: Definition,
     by_api: IndexMap<WorkerName, Worker>,
     duties: BTreeMap<WorkerName, Assigned>,
+    #[serde(default, skip_serializing_if = "Pauses::is_empty")]
+    pauses: Pauses,
 }
 
 impl Fleet {
@@ -91,6 +95,10 @@ impl Fleet {
     /// The duty that somebody set for a worker; `None` for one that is simply active.
     pub fn assigned(&self, name: &WorkerName) -> Option<&Assigned> {
         self.duties.get(name)
+    }
+
+    pub fn pauses(&self) -> &Pauses {
+        &self.pauses
     }
 
     /// The first rule that matches the name. A name on which a rule's pattern
@@ -125,7 +133,8 @@ impl Fleet {
 
     /// This fleet with another farm file in force.
     pub fn redefined(&self, definition: Definition) -> Self {
-        Self::from(Saved { definition, by_api: self.by_api.clone(), duties: self.duties.clone() })
+        let (by_api, duties, pauses) = (self.by_api.clone(), self.duties.clone(), self.pauses.clone());
+        Self::from(Saved { definition, by_api, duties, pauses })
     }
 
     pub(in crate::domain) fn apply(&mut self, event: &Event) {
@@ -145,6 +154,11 @@ impl Fleet {
                 let assigned = Assigned { duty: *duty, author: author.clone(), reason: reason.clone(), time: *time };
                 self.duties.insert(name.clone(), assigned);
             }
+            Event::Paused { what, author, reason, time } => {
+                let pause = Pause { author: author.clone(), reason: reason.clone(), since: *time };
+                self.pauses.pause(what, pause);
+            }
+            Event::Resumed { what, author: _, reason: _ } => self.pauses.resume(what),
         }
     }
 }
@@ -177,23 +191,24 @@ fn workers_in(definition: &Definition) -> Table<WorkerName, Worker> {
 
 impl From<Saved> for Fleet {
     fn from(saved: Saved) -> Self {
-        let Saved { definition, mut by_api, mut duties } = saved;
+        let Saved { definition, mut by_api, mut duties, mut pauses } = saved;
         let mut workers = workers_in(&definition);
         by_api.retain(|name, _| !workers.contains_key(name));
         workers.extend(by_api.iter().map(|(name, worker)| (name.clone(), worker.clone())));
         duties.retain(|name, _| workers.contains_key(name));
+        pauses.pools.retain(|name, _| definition.pools.iter().any(|pool| pool.name == *name));
         let rules = definition
             .builders
             .iter()
             .map(|rule| Regex::new(&rule.pattern).expect("a definition is checked before it is journalled"))
             .collect();
-        Self { definition, by_api, duties, workers, rules }
+        Self { definition, by_api, duties, pauses, workers, rules }
     }
 }
 
 impl From<Fleet> for Saved {
     fn from(fleet: Fleet) -> Self {
-        Self { definition: fleet.definition, by_api: fleet.by_api, duties: fleet.duties }
+        Self { definition: fleet.definition, by_api: fleet.by_api, duties: fleet.duties, pauses: fleet.pauses }
     }
 }
 

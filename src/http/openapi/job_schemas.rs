@@ -25,6 +25,8 @@ use super::schemas::{Name, Reason, Timestamp, WorkerClass};
     Finish,
     Finished,
     Pools,
+    PausedPool,
+    PausedBuilder,
 )))]
 pub struct Schemas;
 
@@ -375,6 +377,8 @@ pub enum Next {
 #[serde(deny_unknown_fields)]
 pub struct Pools {
     pools: Vec<Pool>,
+    /// By name.
+    paused_builders: Vec<PausedBuilder>,
 }
 
 #[derive(ToSchema)]
@@ -383,6 +387,9 @@ pub struct Pool {
     name: Name,
     class: WorkerClass,
     workers: WorkerCounts,
+    /// Null unless nothing of it starts.
+    #[schema(required)]
+    paused: Option<Pause>,
     /// Of its workers, those that have a job.
     running: u64,
     /// Jobs that wait for a worker of it.
@@ -401,4 +408,31 @@ pub struct WorkerCounts {
     active: u64,
     draining: u64,
     quarantined: u64,
+}
+
+/// Who paused something, when and why.
+#[derive(ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Pause {
+    author: String,
+    reason: Option<Reason>,
+    since: Timestamp,
+}
+
+#[derive(ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PausedPool {
+    pool: Name,
+    /// Null once it is resumed.
+    #[schema(required)]
+    paused: Option<Pause>,
+}
+
+#[derive(ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PausedBuilder {
+    builder: Name,
+    /// Null once it is resumed.
+    #[schema(required)]
+    paused: Option<Pause>,
 }

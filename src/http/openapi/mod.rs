@@ -6,6 +6,7 @@ mod job_schemas;
 mod jobs;
 mod operating;
 mod operation;
+mod pauses;
 mod problem_schemas;
 mod run_schemas;
 mod runs;
@@ -64,6 +65,7 @@ fn paths() -> Paths {
         allocations::operations(),
         jobs::operations(),
         workers::operations(),
+        pauses::operations(),
         runs::operations(),
         access::operations(),
         operating::operations(),

@@ -9,6 +9,7 @@ pub mod floor;
 mod idempotency;
 mod listing;
 mod names;
+mod pausing;
 mod polls;
 mod races;
 mod restarts;

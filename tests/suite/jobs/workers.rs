@@ -79,7 +79,7 @@ fn pools_show_their_workers_and_what_waits() {
     let floor = floor();
     let pools = floor.read("/v1/pools");
     let expected = json!({"name": "mac", "class": "spot", "workers": {"active": 3, "draining": 0, "quarantined": 0},
-        "running": 0, "pending": 0, "oldest_wait": null, "started_last_hour": 0});
+        "running": 0, "pending": 0, "oldest_wait": null, "paused": null, "started_last_hour": 0});
     assert_eq!((&pools["pools"][1], pools["pools"].as_array().unwrap().len()), (&expected, 2));
 
     ran(&floor, &["exception"; 3]);

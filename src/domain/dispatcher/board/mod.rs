@@ -28,7 +28,7 @@ use super::run::Next;
 use super::state::Jobs;
 use super::submission::Texts;
 use crate::domain::allocator::{self, Allocations};
-use crate::domain::fleet::{self, Fleet, Options};
+use crate::domain::fleet::{self, Fleet, Options, Pausable};
 use crate::domain::names::{BuilderName, WorkerName};
 use crate::domain::table::Table;
 use crate::domain::time::Timestamp;
@@ -76,7 +76,7 @@ pub struct Board {
 struct Builder {
     /// Of the farm file, by index.
     rule: usize,
-    /// None until the board is settled.
+    /// None until the board is settled, and while it is paused.
     stages: Vec<Stage>,
     /// By index.
     lines: Vec<usize>,
@@ -200,7 +200,7 @@ impl Board {
     }
 
     /// The same for an event of the fleet.
-    pub fn note_fleet(&mut self, event: &fleet::Event) {
+    pub fn note_fleet(&mut self, fleet: &Fleet, event: &fleet::Event) {
         match event {
             fleet::Event::Defined { .. } => self.stale.everything = true,
             fleet::Event::WorkerPut { name, .. } => {
@@ -213,6 +213,7 @@ impl Board {
                 self.classes_may_differ();
             }
             fleet::Event::DutySet { name, .. } => self.wake(name),
+            fleet::Event::Paused { what, .. } | fleet::Event::Resumed { what, .. } => self.hold_or_let_go(fleet, what),
         }
     }
 
@@ -230,6 +231,19 @@ impl Board {
                     self.unseat(worker);
                 }
                 self.classes_may_differ();
+            }
+        }
+    }
+
+    /// Builders are paused, or no longer.
+    fn hold_or_let_go(&mut self, fleet: &Fleet, what: &Pausable) {
+        match what {
+            Pausable::Builder(name) => self.stale.builders.extend(self.builders.get_index_of(name)),
+            Pausable::Pool(pool) => {
+                let rules = &fleet.definition().builders;
+                let of_pool =
+                    self.builders.values().enumerate().filter(|(_, builder)| rules[builder.rule].pool == *pool);
+                self.stale.builders.extend(of_pool.map(|(at, _)| at));
             }
         }
     }
