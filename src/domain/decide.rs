@@ -36,14 +36,18 @@ impl Farm {
     /// Takes in what follows from all that has changed since the last time, and adds it to `events`.
     pub fn react(&mut self, volatile: &mut Volatile, now: Timestamp, events: &mut Vec<Event>) {
         loop {
-            let farm = dispatcher::Farm { fleet: &self.fleet, allocations: &self.allocations, jobs: &self.jobs };
-            let followed = wrap(Event::Dispatcher, dispatcher::react(farm, &mut volatile.board, now));
+            let followed = wrap(Event::Dispatcher, dispatcher::react(self.dispatched(), &mut volatile.board, now));
             if followed.is_empty() {
                 return;
             }
             self.apply_all(volatile, &followed);
             events.extend(followed);
         }
+    }
+
+    /// What the dispatcher looks at.
+    pub fn dispatched(&self) -> dispatcher::Farm<'_> {
+        dispatcher::Farm { fleet: &self.fleet, allocations: &self.allocations, jobs: &self.jobs }
     }
 
     /// What a command would make happen, without what would follow from it. For

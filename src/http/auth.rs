@@ -25,12 +25,14 @@ pub enum Call {
     RequeueJobs,
     /// Pools and builders, and let them go on.
     Pause,
+    /// Ask for advice.
+    Prioritize,
     /// Claim, and all that is done with a claim.
     ClaimJobs,
 }
 
 /// Which roles may make which call.
-const TABLE: [(Call, &[Role]); 10] = [
+const TABLE: [(Call, &[Role]); 11] = [
     (Call::WriteAllocations, &[Role::Operator]),
     (Call::Import, &[Role::Operator]),
     (Call::ReloadFarm, &[Role::Operator]),
@@ -40,6 +42,7 @@ const TABLE: [(Call, &[Role]); 10] = [
     (Call::ManageJobs, &[Role::Master, Role::Operator]),
     (Call::RequeueJobs, &[Role::Operator]),
     (Call::Pause, &[Role::Operator]),
+    (Call::Prioritize, &[Role::Master, Role::Operator]),
     (Call::ClaimJobs, &[Role::Worker, Role::Master, Role::Operator]),
 ];
 

@@ -19,6 +19,7 @@ mod parameters;
 mod pauses;
 mod payload;
 mod pools;
+mod prioritize;
 mod problem;
 mod reason;
 mod request_log;

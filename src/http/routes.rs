@@ -11,7 +11,7 @@ use super::allocations::{delta, events, history, import, reads, writes};
 use super::guard::guarded;
 use super::problem::Problem;
 use super::request_log::{logged, logged_quietly};
-use super::{audit, claims, farm, health, jobs, metrics, openapi, pauses, pools, runs, tokens, workers};
+use super::{audit, claims, farm, health, jobs, metrics, openapi, pauses, pools, prioritize, runs, tokens, workers};
 
 /// `methods`: those of every path, as [`openapi::methods`] gives them.
 pub fn configure(config: &mut web::ServiceConfig, methods: &BTreeMap<String, String>) {
@@ -66,6 +66,7 @@ pub fn configure(config: &mut web::ServiceConfig, methods: &BTreeMap<String, Str
         )
         .service(plain("/v1/jobs/requeue").route(guard(web::post().to(jobs::requeue))))
         .service(below("/v1/jobs/{id}").route(guard(read().to(jobs::job))).route(guard(web::delete().to(jobs::cancel))))
+        .service(plain("/v1/prioritize").route(guard_quietly(web::post().to(prioritize::prioritize))))
         .service(plain("/v1/claims").route(guard_quietly(web::post().to(claims::claim))))
         .service(below("/v1/claims/{id}/heartbeat").route(guard_quietly(web::post().to(claims::heartbeat))))
         .service(below("/v1/claims/{id}/finish").route(guard_quietly(web::post().to(claims::finish))))

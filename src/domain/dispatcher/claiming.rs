@@ -34,14 +34,9 @@ pub(super) struct Ending<'a> {
     pub reason: Option<&'a str>,
 }
 
-/// What becomes of a job after a run with this result.
-fn after(result: RunResult, attempt: u32, options: &Options) -> Next {
-    match result {
-        RunResult::Success | RunResult::Failure | RunResult::Cancelled => Next::Ended,
-        RunResult::Exception | RunResult::Retry | RunResult::Lost | RunResult::Requeued => {
-            if attempt >= options.max_attempts() { Next::GivenUp } else { Next::Waits }
-        }
-    }
+/// What becomes of a job that is to run again.
+fn again(attempt: u32, options: &Options) -> Next {
+    if attempt >= options.max_attempts() { Next::GivenUp } else { Next::Waits }
 }
 
 /// A run whose worker was not heard of again, or is known not to run it any more.
@@ -55,7 +50,7 @@ fn lost(
 ) -> Event {
     let author = Author::new(DISPATCHER);
     let options = board.options_of(fleet, &job_of(jobs, running).spec.builder);
-    let next = after(RunResult::Lost, running.attempt, &options);
+    let next = again(running.attempt, &options);
     ended(jobs, now, claim, running, Ending { result: RunResult::Lost, next, author: &author, reason: Some(why) })
 }
 
@@ -98,10 +93,15 @@ pub(super) fn finish(
 ) -> Result<Vec<Event>, Refusal> {
     let Finish { token, result, author } = end;
     let running = live(jobs, claim, token)?;
-    let options = board.options_of(fleet, &job_of(jobs, running).spec.builder);
-    let next = after(result, running.attempt, &options);
+    let is_last = match result {
+        RunResult::Success | RunResult::Failure | RunResult::Cancelled => true,
+        RunResult::Exception | RunResult::Retry | RunResult::Lost | RunResult::Requeued => false,
+    };
+    let options = if is_last { None } else { Some(board.options_of(fleet, &job_of(jobs, running).spec.builder)) };
+    let next = options.as_ref().map_or(Next::Ended, |options| again(running.attempt, options));
     let mut events = vec![ended(jobs, now, claim, running, Ending { result, next, author: &author, reason: None })];
     if result == RunResult::Exception
+        && let Some(options) = options
         && let Some(record) = jobs.health().after_exception(&running.worker, now, &options)
     {
         events.push(Event::Quarantined { worker: running.worker.clone(), record });

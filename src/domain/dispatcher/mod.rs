@@ -6,6 +6,7 @@
 //! then `react` looks at what has become stale on the board, and gives jobs
 //! to workers.
 
+mod advice;
 mod board;
 mod claiming;
 mod health;
@@ -27,6 +28,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+pub use advice::{Advice, advise};
 pub use board::{Board, Farm, Offer, OfferId};
 pub use health::{Health, Record};
 pub use job::{

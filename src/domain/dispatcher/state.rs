@@ -1,5 +1,6 @@
 //! All jobs that have not ended, the claims that run, and what is remembered of those that ran before.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::Event;
@@ -8,7 +9,7 @@ use super::idempotency::Keys;
 use super::job::{JobId, JobSpec};
 use super::run::{Claim, ClaimId, Granted, Next, Run, RunResult, Running};
 use super::warm::Warm;
-use crate::domain::names::WorkerName;
+use crate::domain::names::{BuilderName, WorkerName};
 use crate::domain::numbered::Numbered;
 use crate::domain::table::Table;
 use crate::domain::time::Timestamp;
@@ -43,6 +44,11 @@ pub struct Job {
 }
 
 impl Jobs {
+    /// No jobs at all, but what is remembered of workers, as far as it concerns these builders.
+    pub(super) fn knowing(other: &Self, builders: &BTreeSet<BuilderName>) -> Self {
+        Self { warm: other.warm.of(builders), health: other.health.clone(), ..Self::default() }
+    }
+
     /// A job that waits or runs.
     pub fn job(&self, id: JobId) -> Option<&Job> {
         self.jobs.get(id.0)

@@ -88,7 +88,15 @@ impl Texts {
     }
 }
 
-fn resolved(fleet: &Fleet, board: &mut Board, now: Timestamp, id: JobId, new: NewJob, builder: usize) -> Submitted {
+/// A job with all that was left out filled in; `builder` is its index on the board.
+pub(super) fn resolved(
+    fleet: &Fleet,
+    board: &mut Board,
+    now: Timestamp,
+    id: JobId,
+    new: NewJob,
+    builder: usize,
+) -> Submitted {
     let (builder, rule) = board.builder(builder);
     let definition = fleet.definition();
     let class = new.class.unwrap_or(definition.builders[rule].class);

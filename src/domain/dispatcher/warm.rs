@@ -1,5 +1,7 @@
 //! Where a builder last succeeded: a worker that has run it lately has its checkout and caches.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use crate::domain::names::{BuilderName, WorkerName};
@@ -23,6 +25,12 @@ impl Warm {
     pub fn workers(&self, builder: &BuilderName) -> impl Iterator<Item = (&WorkerName, Timestamp)> {
         let list = self.builders.get(builder).map_or(&[][..], Vec::as_slice);
         list.iter().rev().map(|(at, worker)| (worker, *at))
+    }
+
+    /// The same for these builders alone.
+    pub fn of(&self, builders: &BTreeSet<BuilderName>) -> Self {
+        let of = |builder: &BuilderName| Some((builder.clone(), self.builders.get(builder)?.clone()));
+        Self { builders: builders.iter().filter_map(of).collect() }
     }
 
     /// When the builder last succeeded on the worker.

@@ -81,6 +81,16 @@ pub enum WorkerClass {
     Ondemand,
 }
 
+impl fmt::Display for WorkerClass {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Inhouse => "inhouse",
+            Self::Spot => "spot",
+            Self::Ondemand => "ondemand",
+        })
+    }
+}
+
 /// A branch whose jobs have a priority of their own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Branch {

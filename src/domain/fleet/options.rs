@@ -128,7 +128,7 @@ impl Options {
         if let Some(preferred) = &self.prefer {
             let twice = preferred.iter().enumerate().find(|(at, class)| preferred[..*at].contains(class));
             if let Some((_, class)) = twice {
-                found.push(("prefer", format!("{class:?} is listed a second time").to_lowercase()));
+                found.push(("prefer", format!("{class} is listed a second time")));
             } else if preferred.is_empty() {
                 found.push(("prefer", "names no class".to_owned()));
             }

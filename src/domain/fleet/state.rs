@@ -1,6 +1,7 @@
 //! The fleet in force: the definition, opened up for look-ups, and the workers that came by the API.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 
 use fancy_regex::Regex;
@@ -37,6 +38,16 @@ pub enum Duty {
     Draining,
     /// Not to be trusted for now.
     Quarantined,
+}
+
+impl fmt::Display for Duty {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Active => "active",
+            Self::Draining => "draining",
+            Self::Quarantined => "quarantined",
+        })
+    }
 }
 
 /// A duty that somebody set.

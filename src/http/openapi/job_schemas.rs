@@ -24,6 +24,8 @@ use super::schemas::{Name, Reason, Timestamp, WorkerClass};
     Lease,
     Finish,
     Finished,
+    Situation,
+    Advice,
     Pools,
     PausedPool,
     PausedBuilder,
@@ -370,6 +372,59 @@ pub enum Next {
     Ended,
     /// It was to run again, but has had all its attempts.
     GivenUp,
+}
+
+/// What waits and who is idle, as a master sees it.
+#[derive(ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Situation {
+    #[schema(max_items = 10_000)]
+    idle: Vec<Name>,
+    #[schema(max_items = 10_000)]
+    pending: Vec<PendingJob>,
+}
+
+#[derive(ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PendingJob {
+    builder: Name,
+    priority: Option<i64>,
+    class: Option<JobClass>,
+    submitted_at: Option<Moment>,
+}
+
+#[derive(ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Advice {
+    /// All builders that a rule of the farm file matches, by their most important job.
+    order: Vec<Name>,
+    /// In the order of the jobs; a builder as often as it starts.
+    assign: Vec<Assign>,
+    /// Builders with a job that has to wait.
+    held: Vec<HeldBuilder>,
+    /// Workers that are not idle for us.
+    ignored: Vec<IgnoredWorker>,
+}
+
+#[derive(ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Assign {
+    builder: Name,
+    worker: Name,
+}
+
+#[derive(ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HeldBuilder {
+    builder: Name,
+    reason: String,
+}
+
+#[derive(ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct IgnoredWorker {
+    worker: Name,
+    reason: String,
 }
 
 /// All pools, in the order of the farm file.

@@ -12,6 +12,7 @@ const JOBS: &str = "Jobs and claims";
 pub fn operations() -> Vec<Described> {
     let mut all = jobs();
     all.extend(claims());
+    all.push(advice());
     all.push(
         Described::get("/v1/pools", "listPools", "The pools: their workers, and what waits for them")
             .tag("The fleet")
@@ -83,6 +84,16 @@ fn claims() -> Vec<Described> {
             .answers(200, json("It has ended.", &["Finished"]))
             .fails(&[404, 409]),
     ]
+}
+
+fn advice() -> Described {
+    called("/v1/prioritize", "prioritize", "Advise a master that assigns by itself; nothing is changed")
+        .about(
+            "What would start where if exactly these jobs waited and these workers were idle. Masters that share a \
+             queue still race for a job in their own database: a claim is the truth.",
+        )
+        .body(json_body("Situation"))
+        .answers(200, json("What to start, and what has to wait.", &["Advice"]))
 }
 
 fn called(path: &'static str, id: &'static str, summary: &str) -> Described {

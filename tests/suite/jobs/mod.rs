@@ -1,5 +1,6 @@
 //! Jobs, claims and leases over HTTP, asked of the real binary over a socket.
 
+mod advice;
 mod bad_input;
 mod cancelling;
 mod claiming;

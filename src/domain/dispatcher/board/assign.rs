@@ -152,7 +152,12 @@ impl Board {
         let (builder, of) = self.builders.get_index(at).expect("the index of a builder");
         let options = self.options[of.rule].clone();
         let others = scope.flow.queues[job.queue].iter().map(|cell| scope.flow.cells[*cell].workers).sum::<usize>() - 1;
-        let seat = self.best(farm, scope, job.queue, builder, &options, others);
+        let seat = if others == 0 {
+            let cells = scope.flow.queues[job.queue].clone();
+            self.first_by_name(scope, job.queue, cells).expect("an accepted job has a worker")
+        } else {
+            self.best(farm, scope, job.queue, builder, &options)
+        };
         let (worker, seated) = self.seats.get_index(seat).expect("the index of a seat");
         let (worker, offer) = (worker.clone(), seated.offer.expect("an idle worker is offered"));
         let warm_since = farm.jobs.warm().since(builder, &worker);
@@ -162,15 +167,7 @@ impl Board {
     }
 
     /// Gives the queue a worker of the first preferred class that can give one.
-    fn best(
-        &self,
-        farm: Farm<'_>,
-        scope: &mut Scope,
-        queue: usize,
-        builder: &BuilderName,
-        options: &Options,
-        others: usize,
-    ) -> usize {
+    fn best(&self, farm: Farm<'_>, scope: &mut Scope, queue: usize, builder: &BuilderName, options: &Options) -> usize {
         let class = |scope: &Scope, cell: usize| self.crowd.get(scope.cells[cell].0).kind.class;
         let cells = &scope.flow.queues[queue];
         let ranks = BTreeSet::from_iter(cells.iter().map(|cell| options.preference(class(scope, *cell))));
@@ -178,7 +175,7 @@ impl Board {
             // A cell that cannot give one worker cannot give any other.
             let of_rank = scope.flow.queues[queue].iter().copied();
             let mut open: Vec<usize> = of_rank.filter(|cell| options.preference(class(scope, *cell)) == rank).collect();
-            let ask_warmth = others > 0 && options.warmth.unwrap_or_default() == Warmth::RecentSuccess;
+            let ask_warmth = options.warmth.unwrap_or_default() == Warmth::RecentSuccess;
             let warmest = if ask_warmth { self.warmest(farm, scope, queue, builder, &mut open) } else { None };
             if let Some(seat) = warmest.or_else(|| self.first_by_name(scope, queue, open)) {
                 return seat;

@@ -6,6 +6,7 @@
 
 mod assign;
 mod crowd;
+mod held;
 mod offers;
 mod queues;
 mod settle;
@@ -51,6 +52,8 @@ pub struct Board {
     lends_any: bool,
     /// Some builder's jobs wait for a class of workers.
     waits_any: bool,
+    /// Some builder's jobs may use other workers when they have waited.
+    stages_any: bool,
     /// An index into it stays good until all is built anew.
     builders: Table<BuilderName, Builder>,
     /// So does one into this.
@@ -110,6 +113,11 @@ impl Board {
         let mut board = Self { leases: Leases::whole(jobs, now), ..Self::default() };
         board.fill(fleet, jobs);
         board
+    }
+
+    /// A job's place in the order.
+    pub(super) fn key(&self, id: JobId, spec: &JobSpec) -> Key {
+        self.ageing.key(id, spec)
     }
 
     /// When something is due.

@@ -98,6 +98,7 @@ impl Board {
         self.options = (0..definition.builders.len()).map(|rule| definition.options_of(rule).into()).collect();
         self.lends_any = self.options.iter().any(|options| options.lend_after.is_some());
         self.waits_any = self.options.iter().any(|options| options.inhouse_wait.is_some());
+        self.stages_any = self.waits_any || self.options.iter().any(|options| options.overflow_after.is_some());
         for (_, running) in jobs.claims() {
             self.shares.started(jobs.job(running.job).and_then(|job| job.spec.project.as_ref()));
         }

@@ -92,13 +92,17 @@ impl Board {
         self.crowd.rouse(worker, seat);
     }
 
-    fn stage(&self, builder: usize, key: Key, now: Timestamp) -> usize {
+    /// The stage of its builder that a job is in by its age.
+    pub(super) fn stage(&self, builder: usize, key: Key, now: Timestamp) -> usize {
         let stages = &self.builders[builder].stages;
         stages.iter().rposition(|stage| key.submitted_at().after(stage.from) <= now).unwrap_or(0)
     }
 
     /// When a job in this line moves on to the next stage.
     fn until(&self, at: usize, key: Key) -> Option<Timestamp> {
+        if !self.stages_any {
+            return None;
+        }
         let line = &self.lines[at];
         let next = self.builders[line.builder].stages.get(line.stage + 1)?;
         Some(key.submitted_at().after(next.from))
