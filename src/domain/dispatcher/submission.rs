@@ -36,34 +36,53 @@ pub(super) fn submit(
     if jobs.pending() + new.len() > MAX_PENDING_JOBS {
         return Err(Refusal::QueueFull);
     }
-    let mut accepted = Vec::with_capacity(new.len());
-    let mut submitted: Vec<Submitted> = Vec::with_capacity(new.len());
-    let mut in_this_call: BTreeMap<Arc<str>, usize> = BTreeMap::new();
-    let mut id = jobs.last_job();
+    let mut intake = Intake::of(jobs, new.len());
     for (job, builder) in new.into_iter().zip(builders) {
-        if let Some(key) = &job.idempotency_key {
-            if let Some(known) = jobs.submitted_under(key) {
-                let spec = jobs.job(known).map(|job| job.spec.clone());
-                accepted.push(Accepted { id: known, spec, known: true, clamped: false });
-                continue;
-            }
-            if let Some(&at) = in_this_call.get(key) {
-                let first: &Submitted = &submitted[at];
-                accepted.push(Accepted { id: first.id, spec: Some(first.job.clone()), known: true, clamped: false });
-                continue;
-            }
-            in_this_call.insert(key.clone(), submitted.len());
+        match job.idempotency_key.as_ref().and_then(|key| intake.known(key)) {
+            Some(known) => intake.accepted.push(known),
+            None => intake.take(fleet, board, now, job, builder.expect("a builder without a rule is refused before")),
         }
-        id = id.next();
-        let clamped = job.submitted_at.is_some_and(|at| at > now);
-        let builder = builder.expect("a builder without a rule is refused before");
-        let job = resolved(fleet, board, now, id, job, builder);
-        accepted.push(Accepted { id, spec: Some(job.job.clone()), known: false, clamped });
-        submitted.push(job);
     }
+    let Intake { submitted, accepted, .. } = intake;
     let events =
         if submitted.is_empty() { Vec::new() } else { vec![Event::Submitted { jobs: submitted, author, time: now }] };
     Ok((events, Reply::Jobs(accepted)))
+}
+
+/// The jobs of one call as they are accepted, one after the other.
+struct Intake<'a> {
+    jobs: &'a Jobs,
+    last: JobId,
+    accepted: Vec<Accepted>,
+    submitted: Vec<Submitted>,
+    /// The places in `submitted` of those that have an idempotency key.
+    by_key: BTreeMap<Arc<str>, usize>,
+}
+
+impl<'a> Intake<'a> {
+    fn of(jobs: &'a Jobs, length: usize) -> Self {
+        let (accepted, submitted) = (Vec::with_capacity(length), Vec::with_capacity(length));
+        Self { jobs, last: jobs.last_job(), accepted, submitted, by_key: BTreeMap::new() }
+    }
+
+    /// The job that was submitted under this key before, be it in this call.
+    fn known(&self, key: &Arc<str>) -> Option<Accepted> {
+        let before = |id| (id, self.jobs.job(id).map(|job| job.spec.clone()));
+        let here = |at: &usize| (self.submitted[*at].id, Some(self.submitted[*at].job.clone()));
+        let known = self.jobs.submitted_under(key).map(before).or_else(|| self.by_key.get(key).map(here));
+        known.map(|(id, spec)| Accepted { id, spec, known: true, clamped: false })
+    }
+
+    fn take(&mut self, fleet: &Fleet, board: &mut Board, now: Timestamp, job: NewJob, builder: usize) {
+        if let Some(key) = &job.idempotency_key {
+            self.by_key.insert(key.clone(), self.submitted.len());
+        }
+        self.last = self.last.next();
+        let clamped = job.submitted_at.is_some_and(|at| at > now);
+        let job = resolved(fleet, board, now, self.last, job, builder);
+        self.accepted.push(Accepted { id: job.id, spec: Some(job.job.clone()), known: false, clamped });
+        self.submitted.push(job);
+    }
 }
 
 /// Texts that came lately, so that jobs which say the same share it.
