@@ -94,6 +94,9 @@ impl Claims {
     /// gives the rate of claims that are finished, too.
     fn rates(&self, server: &Server, fleet: Fleet, a_call: usize, out: &mut dyn Write) -> anyhow::Result<f64> {
         let mut load = Load::new(server, fleet, a_call)?;
+        // Not counted: workers that have run nothing yet are easier to choose from.
+        load.submit()?;
+        load.claim_and_finish()?;
         let (mut submit, mut claim, mut both) = (Best::default(), Best::default(), Best::default());
         for _ in 0..self.rounds {
             submit.or(fleet.size(), load.submit()?);
