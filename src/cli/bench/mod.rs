@@ -1,5 +1,7 @@
 //! `jacuzzi bench`: how fast we are, always beside a peer or a bound that is measured in the same run.
 
+mod claims;
+mod cost;
 mod dispatch;
 mod farm;
 mod reads;
@@ -20,6 +22,7 @@ pub(super) struct Bench {
 
 #[derive(Debug, Subcommand)]
 enum Action {
+    Claims(claims::Claims),
     Dispatch(dispatch::Dispatch),
     Reads(reads::Reads),
     Writes(writes::Writes),
@@ -32,6 +35,7 @@ impl Bench {
         writeln!(out, "load before: {}", load.split(' ').take(3).collect::<Vec<_>>().join(" "))?;
         out.flush()?;
         match self.action {
+            Action::Claims(claims) => claims.run(out),
             Action::Dispatch(dispatch) => dispatch.run(out),
             Action::Reads(reads) => reads.run(out),
             Action::Writes(writes) => writes.run(out),

@@ -31,6 +31,7 @@ impl Server {
             .env("JACUZZI__SERVER__WORKERS", "1")
             .env("JACUZZI__LIMITS__READS_PER_SECOND", "1000000")
             .env("JACUZZI__LIMITS__WRITES_PER_SECOND", "1000000")
+            .env("JACUZZI__LIMITS__JOB_CALLS_PER_SECOND", "1000000")
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
@@ -46,9 +47,13 @@ impl Server {
         Ok(Self { url: url.to_owned(), token, process, _folder: folder })
     }
 
+    pub(super) fn process_id(&self) -> u32 {
+        self.process.id()
+    }
+
     /// The resident memory of the process, in MiB.
     pub(super) fn resident_mib(&self) -> anyhow::Result<f64> {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.process.id()))?;
+        let status = fs::read_to_string(format!("/proc/{}/status", self.process_id()))?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;
         let kib: f64 = line.trim().trim_end_matches("kB").trim().parse()?;
         Ok(kib / 1024.0)
