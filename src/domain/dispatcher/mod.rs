@@ -39,7 +39,7 @@ pub use key::{Ageing, Key};
 pub use refusal::{BadJob, Refusal};
 pub use run::{Claim, ClaimId, Granted, Next, Run, RunResult, Running, Token};
 pub use state::{Job, Jobs};
-pub use warm::{MAX_WARM_WORKERS, Warm};
+pub use warm::{MIN_WARM_WORKERS, Warm};
 
 pub(super) use react::react;
 

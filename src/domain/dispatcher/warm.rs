@@ -8,23 +8,23 @@ use crate::domain::names::{BuilderName, WorkerName};
 use crate::domain::table::Table;
 use crate::domain::time::Timestamp;
 
-/// So many workers are remembered for each builder; beyond them the one whose
-/// success is longest ago is forgotten, which is the least warm of all.
-pub const MAX_WARM_WORKERS: usize = 1_000;
+/// So many workers are remembered for each builder at least. With twice as many
+/// on the books, those are forgotten whose success is longest ago, which are the
+/// least warm of all.
+pub const MIN_WARM_WORKERS: usize = 1_000;
 
 /// The latest success of each builder on each worker.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Warm {
-    /// By time of success, the latest last; of two at the same time the lesser name is last.
-    builders: Table<BuilderName, Vec<(Timestamp, WorkerName)>>,
+    builders: Table<BuilderName, Table<WorkerName, Timestamp>>,
 }
 
 impl Warm {
-    /// The workers on which the builder has succeeded, the warmest first, then by name.
-    pub fn workers(&self, builder: &BuilderName) -> impl Iterator<Item = (&WorkerName, Timestamp)> {
-        let list = self.builders.get(builder).map_or(&[][..], Vec::as_slice);
-        list.iter().rev().map(|(at, worker)| (worker, *at))
+    /// The workers on which the builder has succeeded, in no order that means anything.
+    pub fn workers(&self, builder: &BuilderName) -> impl ExactSizeIterator<Item = (&WorkerName, Timestamp)> {
+        let workers = self.builders.get(builder).map(Table::iter).unwrap_or_default();
+        workers.map(|(worker, at)| (worker, *at))
     }
 
     /// The same for these builders alone.
@@ -35,26 +35,22 @@ impl Warm {
 
     /// When the builder last succeeded on the worker.
     pub fn since(&self, builder: &BuilderName, worker: &WorkerName) -> Option<Timestamp> {
-        self.workers(builder).find(|(warm, _)| *warm == worker).map(|(_, at)| at)
+        self.builders.get(builder)?.get(worker).copied()
     }
 
     /// Takes in a success; an older one than is known changes nothing.
     pub fn succeeded(&mut self, builder: &BuilderName, worker: &WorkerName, at: Timestamp) {
-        let list = match self.builders.get_mut(builder) {
-            Some(list) => list,
+        let workers = match self.builders.get_mut(builder) {
+            Some(workers) => workers,
             None => self.builders.entry(builder.clone()).or_default(),
         };
-        // From the end: what ran last will most likely run next.
-        if let Some(known) = list.iter().rposition(|(_, warm)| warm == worker) {
-            if list[known].0 >= at {
-                return;
-            }
-            list.remove(known);
+        match workers.get_mut(worker) {
+            Some(latest) => *latest = at.max(*latest),
+            None => drop(workers.insert(worker.clone(), at)),
         }
-        let place = list.partition_point(|(other, warm)| (*other, worker) < (at, warm));
-        list.insert(place, (at, worker.clone()));
-        if list.len() > MAX_WARM_WORKERS {
-            list.remove(0);
+        if workers.len() >= 2 * MIN_WARM_WORKERS {
+            workers.sort_unstable_by(|one, since_one, other, since_other| (since_other, one).cmp(&(since_one, other)));
+            workers.truncate(MIN_WARM_WORKERS);
         }
     }
 }
@@ -64,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_warmest_comes_first_and_the_oldest_is_forgotten() {
+    fn the_latest_success_counts_and_the_oldest_are_forgotten() {
         let builder = BuilderName::parse("b").unwrap();
         let worker = |number: usize| WorkerName::parse(&format!("w{number:04}")).unwrap();
         let at = Timestamp::from_unix_seconds;
@@ -72,12 +68,15 @@ mod tests {
         for (number, seconds) in [(3, 10), (1, 20), (2, 20), (3, 30), (3, 5)] {
             warm.succeeded(&builder, &worker(number), at(seconds));
         }
-        let order: Vec<_> = warm.workers(&builder).map(|(name, since)| (name.clone(), since)).collect();
-        assert_eq!(order, [(worker(3), at(30)), (worker(1), at(20)), (worker(2), at(20))]);
-        for number in 0..MAX_WARM_WORKERS {
-            warm.succeeded(&builder, &worker(100 + number), at(40));
+        let since = |warm: &Warm, number| warm.since(&builder, &worker(number));
+        assert_eq!([1, 2, 3, 4].map(|number| since(&warm, number)), [Some(at(20)), Some(at(20)), Some(at(30)), None]);
+        for number in 0..2 * MIN_WARM_WORKERS - 4 {
+            warm.succeeded(&builder, &worker(100 + number), at(40 + number as i64));
         }
-        assert_eq!(warm.workers(&builder).count(), MAX_WARM_WORKERS);
-        assert_eq!(warm.since(&builder, &worker(3)), None);
+        assert_eq!(since(&warm, 1), Some(at(20)));
+        warm.succeeded(&builder, &worker(99), at(25));
+        assert_eq!(warm.workers(&builder).len(), MIN_WARM_WORKERS);
+        assert_eq!([1, 3, 99].map(|number| since(&warm, number)), [None; 3]);
+        assert!(since(&warm, 99 + 2 * MIN_WARM_WORKERS - 4).is_some());
     }
 }

@@ -5,7 +5,8 @@
 //! can have a job that starts.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+use std::rc::Rc;
 use std::time::Duration;
 
 use super::settle::Farm;
@@ -15,7 +16,7 @@ use crate::domain::dispatcher::job::JobId;
 use crate::domain::dispatcher::key::Key;
 use crate::domain::dispatcher::matching::{Flow, FlowCell};
 use crate::domain::fleet::{Options, Warmth};
-use crate::domain::names::{BuilderName, WorkerName};
+use crate::domain::names::WorkerName;
 use crate::domain::time::Timestamp;
 
 /// A job that starts, and what was decided against.
@@ -40,12 +41,21 @@ struct Accepted {
     line: usize,
 }
 
+/// An idle worker on which the builder has succeeded: its seat, and its cell in the decision.
+#[derive(Clone, Copy)]
+struct Candidate {
+    seat: usize,
+    cell: usize,
+}
+
 /// The part of the board that a decision is about; its flow numbers what is listed here.
 struct Scope {
     queues: Vec<QueueId>,
     /// Each a group with the place of the cell in it.
     cells: Vec<(GroupId, super::crowd::Cap)>,
     flow: Flow,
+    /// The warm workers that a queue may have for a builder, by the indices of both; found when first asked for.
+    warm: BTreeMap<(usize, usize), Rc<[Candidate]>>,
 }
 
 impl Board {
@@ -83,7 +93,7 @@ impl Board {
 
     /// `groups` in order.
     fn scope_of(&self, queues: Vec<QueueId>, groups: &[GroupId]) -> Scope {
-        let mut scope = Scope { queues, cells: Vec::new(), flow: Flow::default() };
+        let mut scope = Scope { queues, cells: Vec::new(), flow: Flow::default(), warm: BTreeMap::new() };
         let mut caps: Vec<OfferId> = Vec::new();
         let mut first_cell = Vec::with_capacity(groups.len() + 1);
         for &group in groups {
@@ -156,7 +166,7 @@ impl Board {
             let cells = scope.flow.queues[job.queue].clone();
             self.first_by_name(scope, job.queue, cells).expect("an accepted job has a worker")
         } else {
-            self.best(farm, scope, job.queue, builder, &options)
+            self.best(farm, scope, job.queue, at, &options)
         };
         let (worker, seated) = self.seats.get_index(seat).expect("the index of a seat");
         let (worker, offer) = (worker.clone(), seated.offer.expect("an idle worker is offered"));
@@ -167,7 +177,7 @@ impl Board {
     }
 
     /// Gives the queue a worker of the first preferred class that can give one.
-    fn best(&self, farm: Farm<'_>, scope: &mut Scope, queue: usize, builder: &BuilderName, options: &Options) -> usize {
+    fn best(&self, farm: Farm<'_>, scope: &mut Scope, queue: usize, builder: usize, options: &Options) -> usize {
         let class = |scope: &Scope, cell: usize| self.crowd.get(scope.cells[cell].0).kind.class;
         let cells = &scope.flow.queues[queue];
         let ranks = BTreeSet::from_iter(cells.iter().map(|cell| options.preference(class(scope, *cell))));
@@ -190,17 +200,56 @@ impl Board {
         farm: Farm<'_>,
         scope: &mut Scope,
         queue: usize,
-        builder: &BuilderName,
+        builder: usize,
         open: &mut Vec<usize>,
     ) -> Option<usize> {
-        for (worker, _) in farm.jobs.warm().workers(builder) {
-            let Some((seat, cell)) = self.idle_in(scope, open, worker) else { continue };
+        let known = scope.warm.get(&(queue, builder)).cloned();
+        let warm = known.unwrap_or_else(|| self.warm_idle(farm, scope, queue, builder));
+        for &Candidate { seat, cell } in warm.iter() {
+            // Others of this decision may have taken it.
+            if self.seats[seat].idle.is_none() || !open.contains(&cell) {
+                continue;
+            }
             if scope.flow.give(queue, cell) {
                 return Some(seat);
             }
             open.retain(|other| *other != cell);
         }
         None
+    }
+
+    /// The idle workers of a queue on which the builder has succeeded, the
+    /// warmest first, then by name. Looked for among the idle or among the warm
+    /// ones, whichever are fewer.
+    fn warm_idle(&self, farm: Farm<'_>, scope: &mut Scope, queue: usize, builder: usize) -> Rc<[Candidate]> {
+        let (name, _) = self.builders.get_index(builder).expect("the index of a builder");
+        let warm = farm.jobs.warm().workers(name);
+        let cells = &scope.flow.queues[queue];
+        let mut found: Vec<(Reverse<Timestamp>, &WorkerName, Candidate)> = Vec::new();
+        let idle = cells.iter().filter_map(|cell| self.cell(scope, *cell));
+        if idle.map(BTreeMap::len).sum::<usize>() <= warm.len() {
+            for &cell in cells {
+                for (worker, &seat) in self.cell(scope, cell).into_iter().flatten() {
+                    let since = farm.jobs.warm().since(name, worker);
+                    found.extend(since.map(|since| (Reverse(since), worker, Candidate { seat, cell })));
+                }
+            }
+        } else {
+            for (worker, since) in warm {
+                let idle = self.idle_in(scope, cells, worker);
+                found.extend(idle.map(|(seat, cell)| (Reverse(since), worker, Candidate { seat, cell })));
+            }
+        }
+        found.sort_unstable_by_key(|(since, worker, _)| (*since, *worker));
+        let found: Rc<[Candidate]> = found.into_iter().map(|(.., warm)| warm).collect();
+        scope.warm.insert((queue, builder), found.clone());
+        found
+    }
+
+    /// The idle workers of a cell of the decision, with the indices of their seats; `None` once all are taken.
+    fn cell(&self, scope: &Scope, cell: usize) -> Option<&BTreeMap<WorkerName, usize>> {
+        let (group, cap) = scope.cells[cell];
+        self.crowd.get(group).cells.iter().find(|cell| cell.cap == cap).map(|cell| &cell.idle)
     }
 
     /// The worker's seat and its cell, if it is idle in one of these.
@@ -214,11 +263,7 @@ impl Board {
     /// The first worker by name of these cells that the queue can have.
     fn first_by_name(&self, scope: &mut Scope, queue: usize, mut open: Vec<usize>) -> Option<usize> {
         loop {
-            let firsts = open.iter().filter_map(|cell| {
-                let (group, cap) = scope.cells[*cell];
-                let cell_of = self.crowd.get(group).cells.iter().find(|cell| cell.cap == cap)?;
-                Some((cell_of.idle.first_key_value()?, *cell))
-            });
+            let firsts = open.iter().filter_map(|cell| Some((self.cell(scope, *cell)?.first_key_value()?, *cell)));
             let ((_, seat), cell) = firsts.min()?;
             if scope.flow.give(queue, cell) {
                 return Some(*seat);
