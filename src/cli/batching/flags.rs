@@ -4,7 +4,7 @@ use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use anyhow::{Context, anyhow};
+use anyhow::{Context, anyhow, bail};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
@@ -82,12 +82,11 @@ fn kind_parser() -> impl TypedValueParser<Value = Kind> {
 }
 
 impl StrategyFlags {
-    /// `None` without `--strategy`.
+    /// `None` without any of the flags.
     ///
     /// # Errors
-    /// A forecast that cannot be read, or parameters that the cadence refuses.
+    /// A forecast that cannot be read, parameters that the cadence refuses, or parameters of none.
     pub fn strategy(self) -> anyhow::Result<Option<Strategy>> {
-        let Some(kind) = self.strategy else { return Ok(None) };
         let forecast = self.forecast.as_deref().map(read_forecast).transpose().map_err(|fault| anyhow!(fault))?;
         let parameters = Parameters {
             pushes: self.pushes,
@@ -99,7 +98,11 @@ impl StrategyFlags {
             branch: self.branch.map(Into::into),
             anchor: self.anchor,
         };
-        Ok(Some(Strategy::new(kind, parameters).context("this is no strategy")?))
+        match self.strategy {
+            Some(kind) => Ok(Some(Strategy::new(kind, parameters).context("this is no strategy")?)),
+            None if parameters == Parameters::default() => Ok(None),
+            None => bail!("these are parameters of a cadence: say which with --strategy"),
+        }
     }
 }
 

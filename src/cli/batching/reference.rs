@@ -1,15 +1,20 @@
 //! `jacuzzi batching reference`: every cadence on a trace that other programs can make, too, for figures to compare.
 
+use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
 
+use anyhow::Context;
 use clap::Args;
 use serde::Serialize;
 
 use super::calibrate::{fit, read_table};
 use super::compare::WITHIN_PUSHES;
+use crate::adapters::push_log::{Commit, Line};
+use crate::adapters::risk_table;
 use crate::cli::globals::{Globals, Output};
 use crate::cli::print::{print_json, print_table, say};
+use crate::domain::batching::calibration::Labelled;
 use crate::domain::batching::tuning::{Family, Mean, Trial, mean};
 use crate::domain::batching::{Forecast, Kind, Log, Mark, Parameters, Push, PushId, Score, Strategy};
 use crate::sim::push_trace::{push_dates, pushes_an_hour};
@@ -34,6 +39,10 @@ pub(super) struct Reference {
 
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..))]
     seeds: u64,
+
+    /// Write the trace of seed 0 as a log of pushes with labels, its risks as they were predicted
+    #[arg(long, value_name = "FILE")]
+    write: Option<PathBuf>,
 }
 
 /// The answer. All numbers of batches count the start.
@@ -71,6 +80,10 @@ struct AgainstOptimum {
 impl Reference {
     pub(super) fn run(self, globals: &Globals, out: &mut dyn Write) -> anyhow::Result<()> {
         let (eval, test) = (read_table(&self.eval)?, read_table(&self.test)?);
+        if let Some(path) = &self.write {
+            let lines = log_lines(&test).map(|line| serde_json::to_string(&line)).collect::<Result<Vec<_>, _>>()?;
+            fs::write(path, lines.join("\n") + "\n").with_context(|| format!("cannot write {}", path.display()))?;
+        }
         let calibration = fit(&eval)?;
         let raw: Vec<f64> = test.iter().map(|row| row.labelled.risk).collect();
         let risks: Vec<f64> = raw.iter().map(|risk| calibration.apply(*risk)).collect();
@@ -112,6 +125,22 @@ impl Reference {
         }
         Ok(())
     }
+}
+
+/// The trace of seed 0 as a file.
+fn log_lines(rows: &[risk_table::Row]) -> impl Iterator<Item = Line> {
+    let dates = push_dates(rows.len(), 0);
+    rows.iter().zip(dates).zip(0..).map(|((row, pushdate), id)| {
+        let Labelled { risk, regressed } = row.labelled;
+        let commit = Commit { rev: row.commit.clone(), risk: Some(Some(risk)), regressed: Some(regressed) };
+        Line {
+            pushlog_id: PushId(id),
+            pushdate,
+            head_rev: row.commit.clone(),
+            message: String::new(),
+            commits: vec![commit],
+        }
+    })
 }
 
 /// One commit a push, from the start on.

@@ -100,7 +100,8 @@ impl Run {
 }
 
 fn replayed(strategy: &Strategy, log: &Log, from: Mark, places: Range<usize>) -> Result<Run, BadScore> {
-    let Replay { batches, decisions } = strategy.decisions(log, from, places)?;
+    let decided = places.end - 1;
+    let Replay { batches, decisions } = strategy.decisions(log, from, places, decided)?;
     let decision = *decisions.last().expect("a run replays its push at least");
     Ok(Run { decision, batches: batches.into_iter().filter(|found| found.starts_over).collect() })
 }

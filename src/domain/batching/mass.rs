@@ -34,3 +34,18 @@ pub(super) fn linear_threshold(threshold: f64) -> u64 {
 pub(super) fn chance(nats: f64) -> f64 {
     -libm::expm1(-nats / UNITS)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_are_rounded_up_and_what_they_must_reach_down() {
+        for share in [0.1, 0.3, 0.51, 0.7] {
+            assert_eq!(nats(share), nats_threshold(share) + 1);
+            assert_eq!(linear(share), linear_threshold(share) + 1);
+        }
+        assert_eq!((nats(0.0), linear(0.25), linear_threshold(0.25)), (0, 1 << 38, 1 << 38));
+        assert!(nats(1.0) > nats_threshold(1.0 - f64::EPSILON / 2.0));
+    }
+}

@@ -45,7 +45,7 @@ pub struct Decision {
 pub struct Replay {
     /// From old to new.
     pub batches: Vec<Found>,
-    /// Of every push.
+    /// Of every push, or of those that were asked for.
     pub decisions: Vec<Decision>,
 }
 

@@ -101,13 +101,19 @@ impl Strategy {
         Ok(found.0)
     }
 
-    /// The same with what is decided on every push.
+    /// The same with what is decided on the pushes from the place `decided` on.
     ///
     /// # Errors
     /// As of [`Strategy::batches`].
-    pub fn decisions(&self, log: &Log, from: Mark, places: Range<usize>) -> Result<Replay, BadScore> {
-        let replay = Replay { batches: Vec::new(), decisions: Vec::with_capacity(places.len()) };
-        let mut seen = Seen { from: self.has_state().then_some(from.id), replay };
+    pub(super) fn decisions(
+        &self,
+        log: &Log,
+        from: Mark,
+        places: Range<usize>,
+        decided: usize,
+    ) -> Result<Replay, BadScore> {
+        let from_id = self.has_state().then_some(from.id);
+        let mut seen = Seen { from: from_id, decided, replay: Replay::default() };
         self.walk(log, from, places, &mut seen)?;
         Ok(seen.replay)
     }
@@ -119,14 +125,14 @@ impl Strategy {
     /// As of [`Strategy::batches`].
     pub fn replay(&self, log: &Log, from: Option<Mark>) -> Result<Replay, BadScore> {
         if let Some(from) = from {
-            return self.decisions(log, from, log.place_after(from.id)..log.len());
+            return self.decisions(log, from, log.place_after(from.id)..log.len(), 0);
         }
         let Some(from) = log.first_batch() else { return Ok(Replay::cold(log, log.len())) };
         if !self.has_state() {
-            return self.decisions(log, from, 0..log.len());
+            return self.decisions(log, from, 0..log.len(), 0);
         }
         let first = log.place_after(from.id);
-        let (cold, rest) = (Replay::cold(log, first), self.decisions(log, from, first..log.len())?);
+        let (cold, rest) = (Replay::cold(log, first), self.decisions(log, from, first..log.len(), 0)?);
         Ok(Replay {
             batches: [cold.batches, rest.batches].concat(),
             decisions: [cold.decisions, rest.decisions].concat(),
@@ -215,23 +221,26 @@ impl Observer for Batches {
     }
 }
 
-/// Keeps everything.
+/// Keeps the batches, and all that is decided from a place on.
 struct Seen {
+    /// `None` for what has no state, and so nothing that gathers.
     from: Option<PushId>,
+    decided: usize,
     replay: Replay,
 }
 
 impl Observer for Seen {
     fn pass(&mut self, passed: Passed, score: impl FnOnce() -> f64) {
-        self.replay.decisions.push(Decision {
-            place: passed.found.place,
-            batched: passed.batched,
-            cold_start: false,
-            // What has no state has nothing that gathers.
-            score: self.from.map(|_| score()),
-            replayed_from: self.from,
-            reason: passed.reason,
-        });
+        if passed.found.place >= self.decided {
+            self.replay.decisions.push(Decision {
+                place: passed.found.place,
+                batched: passed.batched,
+                cold_start: false,
+                score: self.from.map(|_| score()),
+                replayed_from: self.from,
+                reason: passed.reason,
+            });
+        }
         if passed.batched {
             self.replay.batches.push(passed.found);
         }

@@ -98,6 +98,13 @@ fn a_replay_tells_every_decision() {
     assert_eq!((&decision["replayed_from"], &decision["reason"]), (&json!(100), &json!("due: risk 0.32968 of 0.3")));
     assert!((decision["score"].as_f64().unwrap() - 0.32968).abs() < 1e-9);
 
+    let mut waits = pushes(&FIRST);
+    waits[3]["message"] = json!("Bug 1 - mend the typo DONTBUILD r=me");
+    desk.write("waits.jsonl", &lines(&waits));
+    let waited = desk.json(&format!("replay {RASB} --start 100@0 waits.jsonl"));
+    assert_eq!((&waited["batches"][0]["pushlog_id"], &waited["decisions"][3]["batched"]), (&json!(105), &json!(false)));
+    assert!(waited["decisions"][3]["reason"].as_str().unwrap().contains("DONTBUILD"));
+
     let cold = desk.json(&format!("replay {RASB} log.jsonl"));
     assert_eq!((&cold["decisions"][0]["cold_start"], &cold["decisions"][0]["score"]), (&json!(true), &Value::Null));
     assert_eq!(cold["decisions"][1]["replayed_from"], 101);
@@ -211,6 +218,7 @@ fn bad_input_is_refused_with_its_place() {
         &["log.jsonl is no forecast"],
     );
     desk.refused("replay log.jsonl", 1, &["--strategy"]);
+    desk.refused("replay --config c.toml --threshold 0.3 log.jsonl", 1, &["--strategy"]);
     desk.refused(
         &format!("decide --state s.json --pushlog log.jsonl --push 99 {RASB}"),
         1,
@@ -299,7 +307,8 @@ fn risks_are_calibrated_on_what_became_of_commits() {
 fn the_reference_trace_has_its_figures() {
     let data = |name: &str| crate::suite::in_checkout("tests/data").join(name).display().to_string();
     let files = ["mozilla-perf-risk-eval.csv", "mozilla-perf-risk-test.csv"].map(data);
-    let rows = Desk::new().json(&format!("reference --output json --seeds 20 {} {}", files[0], files[1]));
+    let desk = Desk::new();
+    let rows = desk.json(&format!("reference --output json --write log.jsonl {} {}", files[0], files[1]));
     let row =
         |name: &str| rows["strategies"].as_array().unwrap().iter().find(|row| row["name"] == name).unwrap().clone();
     let batches = |name: &str| row(name)["batches"].as_f64().unwrap();
@@ -312,6 +321,9 @@ fn the_reference_trace_has_its_figures() {
     assert!(batches("rdb, forecast") <= 192.0 && batches("rdb_steady") <= 185.0);
     assert!((rows["optimum_batches"].as_f64().unwrap() / 145.8 - 1.0).abs() < 0.02);
     assert_eq!(rows["oracle_batches"], 12);
+    let first = desk.json("replay --strategy pushes --pushes 20 --start 0@349477 log.jsonl");
+    assert_eq!(first["decisions"][1]["score"], 2.0);
+    assert_eq!(first["batches"].as_array().unwrap().len(), 2_846 / 20);
     for name in ["rdb", "rdb, forecast", "rdb_steady"] {
         assert!(row(name)["dearest_week"].as_f64().unwrap() <= 2.0, "{name}");
     }

@@ -1,7 +1,7 @@
 //! The vectors of the contract, each also from every recorded state on its chain, and in any order of runs.
 
 use jacuzzi::domain::batching::{
-    BadScore, Branch, Kind, Limits, Mark, Parameters, Push, PushId, Reason, Score, Strategy,
+    BadScore, Branch, Forecast, Kind, Limits, Mark, Parameters, Push, PushId, Reason, Score, Strategy,
 };
 
 use super::world::{
@@ -123,6 +123,29 @@ fn rdb_by_its_price() {
     expect_scores(&rdb(0.5), -3_600, &pushes, &[(103, 0.625)]);
 }
 
+/// At an even pace a push comes every quarter of an hour; 0.2 gathers in five, and waits half of that: 0.5 in sum.
+#[test]
+fn rdb_on_what_is_foreseen() {
+    let forecast = Some(Forecast::new(vec![4.0; 168], 0.01).unwrap());
+    let steady = Parameters { price: Some(0.5), forecast: forecast.clone(), ..Parameters::default() };
+    expect(&strategy(Kind::RdbSteady, steady.clone()), 0, &every(60, &[0.1, 0.099, 0.001, 0.1]), &[103]);
+    expect_scores(&strategy(Kind::RdbSteady, steady), 0, &every(60, &[0.1, 0.1]), &[(101, 0.125), (102, 0.5)]);
+    // With the next quarter of an hour foreseen, 0.25 · 1 h is due at once, and 0.125 · 2 h an hour later.
+    let foreseen = Parameters { price: Some(0.25), forecast, ..Parameters::default() };
+    let pushes = at_hours(&[0.0, 1.0, 2.0, 2.5], &[0.125, 0.0, 0.25, 0.0]);
+    expect(&strategy(Kind::Rdb, foreseen.clone()), 0, &pushes, &[103]);
+    expect_scores(&strategy(Kind::Rdb, foreseen), 0, &pushes, &[(101, 0.031_25), (102, 0.156_25), (103, 0.343_75)]);
+}
+
+#[test]
+fn a_date_that_goes_backward_is_no_wait() {
+    // 101 counts as of hour 1, the last batch's; 103 as of hour 4.
+    let pushes = at_hours(&[0.0, 4.0, 2.0, 4.5], &[0.5, 0.0, 0.5, 0.0]);
+    expect_scores(&rdb(9.0), 3_600, &pushes, &[(101, 0.0), (102, 1.5), (103, 1.5), (104, 2.0)]);
+    expect(&time(3.0), 3_600, &pushes, &[102]);
+    expect(&time(2.5), 3_600, &at_hours(&[4.0, 2.0, 6.5], &[0.5; 3]), &[101, 103]);
+}
+
 #[test]
 fn pushes_by_their_ids() {
     let sixty = every(600, &[0.1; 60]);
@@ -167,6 +190,7 @@ fn every_nth_is_lost_where_it_may_not_build() {
     let mut state = history([]);
     assert!(run(&mut state, &fives, &log_of(&[]), 110, UNLIMITED).decision.batched);
     assert!(!run(&mut state, &fives, &log_of(&[]), 111, UNLIMITED).decision.batched);
+    assert_eq!(run(&mut state, &fives, &log_of(&[110]), 110, UNLIMITED).decision.reason, Reason::NthLost);
     assert_eq!(ids(&state), [0; 0]);
 }
 
