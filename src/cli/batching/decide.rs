@@ -79,8 +79,6 @@ impl Decide {
             decision: ShownDecision::new(&strategy, &file.lines[place], &run.decision),
             missed: new.iter().filter(|batch| batch.id < id).cloned().collect(),
         };
-        serde_json::to_writer(&mut *out, &decided)?;
-        writeln!(out)?;
 
         let is_late = history.batches().last().is_some_and(|batch| batch.id > id);
         if self.record && !(is_late && new.is_empty()) {
@@ -98,6 +96,9 @@ impl Decide {
             };
             batching_state::write(&self.state, &state)?;
         }
+        // Nobody is answered before it is recorded.
+        serde_json::to_writer(&mut *out, &decided)?;
+        writeln!(out)?;
         Ok(if run.decision.batched { Exit::Ok } else { Exit::NoBatch })
     }
 }

@@ -61,13 +61,13 @@ impl History {
             return replayed(strategy, log, Mark { id, at: log.entries[place].at }, place..place + 1);
         }
         let Some((_, batch)) = self.0.range(..id).next_back() else {
-            return Ok(if self.has(id) {
-                Run::undone(Decision::alone(place, true, Reason::Recorded))
-            } else if self.0.is_empty() {
-                return cold_start(strategy, log, place);
+            return if self.0.is_empty() {
+                cold_start(strategy, log, place)
+            } else if self.has(id) {
+                Ok(Run::undone(Decision::alone(place, true, Reason::Recorded)))
             } else {
-                Run::undone(Decision::alone(place, false, Reason::Stale))
-            });
+                Ok(Run::undone(Decision::alone(place, false, Reason::Stale)))
+            };
         };
         let first = log.place_after(batch.id);
         if place - first < limits.max_replayed {
@@ -77,9 +77,11 @@ impl History {
         }
     }
 
-    /// Adds batches by their ids, and keeps the newest.
+    /// Adds batches that are not there yet, and keeps the newest.
     pub fn record(&mut self, batches: impl IntoIterator<Item = Batch>, limits: Limits) {
-        self.0.extend(batches.into_iter().map(|batch| (batch.id, batch)));
+        for batch in batches {
+            self.0.entry(batch.id).or_insert(batch);
+        }
         while self.0.len() > limits.max_recorded {
             self.0.pop_first();
         }

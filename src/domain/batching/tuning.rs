@@ -101,13 +101,23 @@ impl Family {
         let mut parameters = self.parameters.clone();
         match self.kind {
             Kind::Pushes | Kind::Backstop | Kind::EveryNth | Kind::Expanded => {
-                parameters.pushes = Some(parameter.round() as u64);
+                parameters.pushes = Some(self.whole(parameter) as u64);
             }
             Kind::Time => parameters.hours = Some(parameter),
             Kind::Rasb | Kind::RasbLa | Kind::Rapb | Kind::RapbLa => parameters.threshold = Some(parameter),
             Kind::Rdb | Kind::RdbSteady => parameters.price = Some(parameter),
         }
         Strategy::new(self.kind, parameters)
+    }
+
+    /// Of ids there are whole numbers only.
+    fn whole(&self, parameter: f64) -> f64 {
+        match self.kind {
+            Kind::Pushes | Kind::Backstop | Kind::EveryNth | Kind::Expanded => parameter.round(),
+            Kind::Time | Kind::Rasb | Kind::RasbLa | Kind::Rapb | Kind::RapbLa | Kind::Rdb | Kind::RdbSteady => {
+                parameter
+            }
+        }
     }
 
     /// From a batch at nearly every push to hardly any.
@@ -126,7 +136,7 @@ impl Family {
     /// What a strategy refuses.
     pub fn sweep(&self, (low, high): (f64, f64), points: usize) -> Result<Vec<(f64, Strategy)>, BadStrategy> {
         let step = libm::log(high / low) / points.saturating_sub(1).max(1) as f64;
-        let parameters = (0..points).map(|point| (low * libm::exp(step * point as f64)).clamp(low, high));
+        let parameters = (0..points).map(|point| self.whole((low * libm::exp(step * point as f64)).clamp(low, high)));
         parameters.map(|parameter| Ok((parameter, self.at(parameter)?))).collect()
     }
 
@@ -146,6 +156,7 @@ impl Family {
     }
 
     fn tuned(&self, trials: &[Trial], parameter: f64) -> Result<Tuned, BadTuning> {
+        let parameter = self.whole(parameter);
         let strategy = self.at(parameter)?;
         Ok(Tuned { parameter, mean: mean(trials, &strategy)?, strategy })
     }
