@@ -13,7 +13,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let exit = match cli.run(&mut BufWriter::new(io::stdout().lock())) {
-        Ok(()) => Exit::Ok,
+        Ok(exit) => exit,
         Err(error) => {
             say_error(&error);
             Exit::of(&error)

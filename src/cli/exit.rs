@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::ValueEnum;
 
 use super::client::ClientFault;
+use crate::domain::batching::BadScore;
 
 /// How the process ends. The sentences are those of `--help`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -21,10 +22,17 @@ pub enum Exit {
     Unreachable = 3,
     /// what was asked for does not exist (`get`: there is no allocation)
     NotFound = 4,
+    /// the push is no batch (`batching decide`)
+    NoBatch = 10,
+    /// not decided yet: the risk of a commit is missing (`batching`)
+    Undecided = 75,
 }
 
 impl Exit {
     pub fn of(error: &anyhow::Error) -> Self {
+        if let Some(BadScore::Missing(_)) = error.chain().find_map(|cause| cause.downcast_ref()) {
+            return Self::Undecided;
+        }
         match fault(error) {
             Some(ClientFault::Unreachable { .. } | ClientFault::Interrupted { .. }) => Self::Unreachable,
             Some(ClientFault::NotFound(_)) => Self::NotFound,
@@ -57,7 +65,7 @@ pub(super) fn help() -> String {
     let mut text = String::from("Exit codes:");
     for exit in Exit::value_variants() {
         let meaning = exit.to_possible_value().and_then(|value| value.get_help().map(ToString::to_string));
-        text += &format!("\n  {}  {}", *exit as u8, meaning.unwrap_or_default());
+        text += &format!("\n  {:2}  {}", *exit as u8, meaning.unwrap_or_default());
     }
     text
 }

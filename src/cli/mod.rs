@@ -5,6 +5,7 @@ mod answers;
 mod apply;
 mod audit;
 mod backup;
+mod batching;
 mod bench;
 mod change;
 mod client;
@@ -82,18 +83,20 @@ enum Command {
     Backup(backup::Backup),
     Restore(backup::Restore),
     Simulate(simulate::Simulate),
+    Batching(batching::Batching),
     Bench(bench::Bench),
     Openapi(openapi::OpenApi),
     Completions(completions::Completions),
 }
 
 impl Cli {
-    /// Carries out the command; `out` gets the data that it gives.
+    /// Carries out the command; `out` gets the data that it gives. Gives the
+    /// code to end with where that is a part of the answer.
     ///
     /// # Errors
     /// Anything that keeps the command from being done. [`Exit::of`] says
     /// which code the process should end with.
-    pub fn run(self, out: &mut dyn Write) -> anyhow::Result<()> {
+    pub fn run(self, out: &mut dyn Write) -> anyhow::Result<Exit> {
         let globals = &self.globals;
         match self.command {
             Command::Serve(serve) => serve.run(globals, out),
@@ -119,11 +122,17 @@ impl Cli {
             Command::Backup(backup) => backup.run(globals),
             Command::Restore(restore) => restore.run(globals),
             Command::Simulate(simulate) => simulate.run(globals, out),
+            Command::Batching(batching) => {
+                let exit = batching.run(globals, out)?;
+                out.flush()?;
+                return Ok(exit);
+            }
             Command::Bench(bench) => bench.run(out),
             Command::Openapi(openapi) => openapi.run(out),
             Command::Completions(completions) => completions.run(out),
         }?;
-        Ok(out.flush()?)
+        out.flush()?;
+        Ok(Exit::Ok)
     }
 }
 

@@ -20,13 +20,13 @@ const BLOB: &str = r#"{"epoch":"e","generation":5,"builders":{"a/b":["w1","w2"],
 /// What a command did: its data, its error, and what it asked the server.
 struct Done {
     data: String,
-    result: anyhow::Result<()>,
+    result: anyhow::Result<Exit>,
     asked: Vec<Asked>,
 }
 
 impl Done {
     fn exit(&self) -> Exit {
-        self.result.as_ref().map_or_else(Exit::of, |()| Exit::Ok)
+        self.result.as_ref().map_or_else(Exit::of, |exit| *exit)
     }
 
     fn error(&self) -> String {
@@ -40,7 +40,7 @@ fn run(answers: &[(u16, &str)], arguments: &[&str]) -> Done {
     Done { data, result, asked: server.asked() }
 }
 
-fn run_on(url: &str, arguments: &[&str]) -> (String, anyhow::Result<()>) {
+fn run_on(url: &str, arguments: &[&str]) -> (String, anyhow::Result<Exit>) {
     let cli = Cli::try_parse_from([&["jacuzzi", "--server", url], arguments].concat()).unwrap();
     let mut data = Vec::new();
     let result = cli.run(&mut data);

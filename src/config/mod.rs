@@ -12,6 +12,7 @@ mod scenario;
 mod settings;
 #[cfg(test)]
 mod shipped;
+mod strategies;
 mod toml_file;
 mod values;
 
@@ -20,3 +21,4 @@ pub use farm_file::FarmFile;
 pub use fault::{Fault, Faults, Place};
 pub use scenario::read_scenario;
 pub use settings::{Data, Limits, Log, LogFormat, Server, Settings, Tls};
+pub use strategies::{NamedStrategy, read_forecast, read_strategies};

@@ -169,12 +169,17 @@ impl<'a> Table<'a> {
 
 /// What to say of a key that is not known, among those that are.
 pub(super) fn unknown(key: &str, known: &[&str]) -> String {
-    let likeness = |known: &str| strsim::jaro_winkler(key, known);
-    let closest = known.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
-    match closest {
-        Some(closest) if likeness(closest) >= CLOSE => format!("there is no such key; did you mean {closest}?"),
-        _ => format!("there is no such key (known here: {})", known.join(", ")),
+    match closest(key, known) {
+        Some(closest) => format!("there is no such key; did you mean {closest}?"),
+        None => format!("there is no such key (known here: {})", known.join(", ")),
     }
+}
+
+/// The known word that was meant, if there is one so like what was written.
+pub(super) fn closest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
+    let likeness = |known: &str| strsim::jaro_winkler(word, known);
+    let closest = known.iter().copied().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
+    closest.filter(|closest| likeness(closest) >= CLOSE)
 }
 
 /// A key's path as TOML would write it.

@@ -23,6 +23,14 @@ pub(super) fn integer(node: &Node) -> Read<i64> {
     }
 }
 
+pub(super) fn number(node: &Node) -> Read<f64> {
+    match &node.value {
+        Value::Integer(number) => Ok(*number as f64),
+        Value::Float(number) => Ok(*number),
+        other => Err(format!("a number, not {other}")),
+    }
+}
+
 /// A whole number from 0 up.
 pub(super) fn whole(node: &Node) -> Read<u64> {
     let number = integer(node)?;

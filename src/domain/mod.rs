@@ -4,6 +4,7 @@ pub mod access;
 pub mod allocator;
 mod audit;
 mod author;
+pub mod batching;
 mod command;
 mod decide;
 pub mod dispatcher;

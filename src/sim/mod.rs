@@ -3,6 +3,7 @@
 mod chance;
 pub mod faults;
 mod full_scale;
+pub mod push_trace;
 mod scale;
 pub mod scenario;
 pub mod workload;

@@ -1,6 +1,7 @@
 //! All integration tests, and what they share.
 
 mod api;
+mod batching;
 mod client;
 mod dice;
 mod dispatch;

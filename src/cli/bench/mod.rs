@@ -1,5 +1,6 @@
 //! `jacuzzi bench`: how fast we are, always beside a peer or a bound that is measured in the same run.
 
+mod batching;
 mod claims;
 mod cost;
 mod dispatch;
@@ -22,6 +23,7 @@ pub(super) struct Bench {
 
 #[derive(Debug, Subcommand)]
 enum Action {
+    Batching(batching::Batching),
     Claims(claims::Claims),
     Dispatch(dispatch::Dispatch),
     Reads(reads::Reads),
@@ -35,6 +37,7 @@ impl Bench {
         writeln!(out, "load before: {}", load.split(' ').take(3).collect::<Vec<_>>().join(" "))?;
         out.flush()?;
         match self.action {
+            Action::Batching(batching) => batching.run(out),
             Action::Claims(claims) => claims.run(out),
             Action::Dispatch(dispatch) => dispatch.run(out),
             Action::Reads(reads) => reads.run(out),
