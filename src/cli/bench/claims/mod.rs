@@ -44,6 +44,10 @@ pub(super) struct Claims {
     #[arg(long, default_value_t = 3, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     rounds: u16,
 
+    /// Claims a second at which the latency is measured, besides half of the most; at most that half
+    #[arg(long, default_value_t = 15_000.0, value_name = "N")]
+    pace: f64,
+
     /// Seconds of long polls, and of beanstalkd's puts in each round
     #[arg(long, default_value_t = 5, value_name = "N")]
     seconds: u64,
@@ -105,22 +109,24 @@ impl Claims {
             load.submit()?;
             both.or(fleet.size(), load.claim_and_finish()?);
         }
-        let half = claim.rate / 2.0;
-        let (mut times, mut cost) = (Histogram::new(3)?, Cost::default());
-        for _ in 0..self.rounds {
-            load.submit()?;
-            cost += load.claim_paced(half / a_call as f64, &mut times)?;
-            load.finish()?;
-        }
         writeln!(out, "{a_call} a call: submit {:.0} jobs/s; {}", submit.rate, submit.cost)?;
         writeln!(out, "{a_call} a call: claim {:.0} claims/s; {}", claim.rate, claim.cost)?;
         writeln!(out, "{a_call} a call: claim and finish {:.0} claims/s; {}", both.rate, both.cost)?;
-        writeln!(
-            out,
-            "{a_call} a call: at {half:.0} claims/s, a call since it was due: {}; {cost}",
-            quantiles(&times)
-        )?;
-        out.flush()?;
+        let half = claim.rate / 2.0;
+        for pace in [half, self.pace.min(half)] {
+            let (mut times, mut cost) = (Histogram::new(3)?, Cost::default());
+            for _ in 0..self.rounds {
+                load.submit()?;
+                cost += load.claim_paced(pace / a_call as f64, &mut times)?;
+                load.finish()?;
+            }
+            writeln!(
+                out,
+                "{a_call} a call: at {pace:.0} claims/s, a call since it was due: {}; {cost}",
+                quantiles(&times)
+            )?;
+            out.flush()?;
+        }
         Ok(both.rate)
     }
 

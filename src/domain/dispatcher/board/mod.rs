@@ -288,12 +288,17 @@ impl Board {
         if self.stale.everything {
             return;
         }
-        // A job whose builder no rule matches any more waits for one that does.
-        let Some(builder) = self.find(fleet, &spec.builder) else { return };
-        // Where it belongs by its age is seen to with all that has waited.
-        let at = self.line(builder, 0, self.shares.project_of(spec.project.as_ref()).cloned());
+        let Some(at) = self.line_of(fleet, spec) else { return };
         self.add(at, self.ageing.key(id, spec));
         self.stale.grown.push(at);
+    }
+
+    /// The index of the line that a job waits in at first; where it belongs by
+    /// its age is seen to with all that has waited. A job whose builder no rule
+    /// matches any more waits for one that does.
+    fn line_of(&mut self, fleet: &Fleet, spec: &JobSpec) -> Option<usize> {
+        let builder = self.find(fleet, &spec.builder)?;
+        Some(self.line(builder, 0, self.shares.project_of(spec.project.as_ref()).cloned()))
     }
 
     fn drop_job(&mut self, id: JobId, spec: &JobSpec) {

@@ -32,6 +32,11 @@ impl Line {
         Self { builder, stage, project, jobs: BTreeSet::new(), queue: None }
     }
 
+    /// Lets these jobs wait in a line that is in no queue yet, and has none.
+    pub fn fill(&mut self, keys: Vec<Key>) {
+        self.jobs = keys.into_iter().collect();
+    }
+
     pub fn holds(&self, key: &Key) -> bool {
         self.jobs.contains(key)
     }

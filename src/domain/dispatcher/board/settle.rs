@@ -5,7 +5,7 @@ use super::shares::Shares;
 use super::stages::Commons;
 use super::{Board, Fresh, GroupId, QueueId, Seat, Stale, stages};
 use crate::domain::allocator::Allocations;
-use crate::domain::dispatcher::key::Ageing;
+use crate::domain::dispatcher::key::{Ageing, Key};
 use crate::domain::dispatcher::state::Jobs;
 use crate::domain::fleet::Fleet;
 use crate::domain::names::WorkerName;
@@ -102,8 +102,15 @@ impl Board {
         for (_, running) in jobs.claims() {
             self.shares.started(jobs.job(running.job).and_then(|job| job.spec.project.as_ref()));
         }
+        // Sorted all at once: one by one a million jobs would take a second.
+        let mut keys: Vec<Vec<Key>> = Vec::new();
         for (id, job) in jobs.all().filter(|(_, job)| job.claim.is_none()) {
-            self.push(fleet, id, &job.spec);
+            let Some(at) = self.line_of(fleet, &job.spec) else { continue };
+            keys.resize_with(self.lines.len(), Vec::new);
+            keys[at].push(self.ageing.key(id, &job.spec));
+        }
+        for (line, keys) in self.lines.iter_mut().zip(keys) {
+            line.fill(keys);
         }
     }
 
