@@ -70,7 +70,7 @@ impl History {
             };
         };
         let first = log.place_after(batch.id);
-        if place - first < limits.max_replayed {
+        if place - first < limits.max_replayed || strategy.beside.is_current(log, place, batch.id) {
             replayed(strategy, log, Mark { id: batch.id, at: batch.at }, first..place + 1)
         } else {
             cold_start(strategy, log, place)

@@ -193,6 +193,13 @@ impl Beside {
         }
     }
 
+    /// Whether a batch is of the block whose anchor a push would be replayed
+    /// from, or newer: the anchor is older than the batch then, wherever the log begins.
+    pub fn is_current(&self, log: &Log, place: usize, batch: PushId) -> bool {
+        let anchor = self.newest_anchor(log, place);
+        anchor.is_some_and(|anchor| !self.is_anchor(log.entries[anchor].id, batch))
+    }
+
     /// Every block's anchor is a batch, so the last batch tells whether this block has had its own.
     fn is_anchor(&self, id: PushId, batch: PushId) -> bool {
         self.anchor.is_some_and(|ids| id.0 / ids > batch.0 / ids)

@@ -328,3 +328,21 @@ fn the_reference_trace_has_its_figures() {
         assert!(row(name)["dearest_week"].as_f64().unwrap() <= 2.0, "{name}");
     }
 }
+
+/// The log begins after the block's anchor, which the recorded batch is.
+#[test]
+fn a_recorded_batch_of_the_block_is_as_good_as_its_anchor_however_many_pushes_follow() {
+    let push =
+        |id: u64, at: i64| json!({"pushlog_id": id, "pushdate": at, "head_rev": "r", "message": "", "commits": []});
+    let desk = Desk::with_log(&[push(103, 3600), push(106, 3700), push(111, 3800), push(113, 3900)]);
+    let state = json!({"batches": [{"pushlog_id": 100, "pushdate": 3600, "head_rev": "r"}]});
+    for max_replayed in [1, 3, 4, 1000] {
+        desk.write("state.json", &state.to_string());
+        let output = desk.batching(&format!(
+            "decide --state state.json --pushlog log.jsonl --push 113 --strategy pushes --pushes 12 --anchor 20 --record \
+             --max-replayed {max_replayed}"
+        ));
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(desk.recorded(), [100, 113], "{max_replayed}");
+    }
+}
