@@ -66,6 +66,10 @@ impl Board {
             self.lends.pop_first();
             self.stale.seats.push(at);
         }
+        // Those that come back after it are late for their own deadline.
+        let is_late = |at: &&usize| self.seats[**at].lent_from.is_some_and(|from| from <= now);
+        let late: Vec<usize> = self.stale.woken.iter().filter(is_late).copied().collect();
+        self.stale.seats.extend(late);
     }
 
     /// From when on a worker that rests is lent: all its builders have to lend it.
