@@ -2,10 +2,9 @@
 
 use serde_json::Value;
 
-use super::law::Call;
+use super::moment::Moment;
 use super::oracle::play_by;
 use super::outcome::{Assignment, Outcome};
-use super::world::Moment;
 
 /// Plays the scenario by the law, and holds against it what really started: the
 /// law's outcome, and every promise that was broken up to the first difference.
@@ -42,24 +41,35 @@ fn faults(moment: &Moment<'_>, made: &[Assignment]) -> Vec<String> {
             _ => faults.push(format!("{start}: the job does not wait, or the worker is not idle")),
         }
     }
+    let turns = moment.turns(&starts);
+    let before = |a: usize, b: usize| turns[a] < turns[b];
     for (job, waiting) in moment.waiting.iter().enumerate().filter(|(job, _)| starts[*job].is_none()) {
+        let mut left: Vec<usize> = moment.calls.iter().map(|call| call.max).collect();
+        let call_of = |worker: usize| moment.calls.iter().position(|call| call.workers.contains(&worker));
+        let greater = starts.iter().enumerate().filter(|(other, _)| before(*other, job));
+        for call in greater.filter_map(|(_, start)| call_of((*start)?)) {
+            left[call] = left[call].saturating_sub(1);
+        }
+        let mut could_have = Vec::new();
         for &worker in &waiting.wishes {
             let what = match starts.iter().position(|start| *start == Some(worker)) {
-                None if is_kept_by_greater(moment, &starts, job, worker) => continue,
                 None => "stays idle",
-                Some(other) if other > job => "goes to a lesser job",
+                Some(other) if before(job, other) => "goes to a lesser job",
                 Some(_) => continue,
             };
-            faults.push(format!("{} waits @{} while {} {what}", waiting.job.id, moment.at, moment.idle[worker]));
+            let claims = call_of(worker).map(|call| &mut left[call]);
+            if claims.is_none_or(|left| left.checked_sub(1).map(|less| *left = less).is_some()) {
+                could_have.push((worker, what));
+            }
+        }
+        // With fewer its like would have no reserve.
+        if could_have.len() > moment.reserve(waiting.job) {
+            faults.extend(could_have.into_iter().map(|(worker, what)| {
+                format!("{} waits @{} while {} {what}", waiting.job.id, moment.at, moment.idle[worker])
+            }));
         }
     }
     faults
-}
-
-/// Whether all the claims that the worker's call may have went to more important jobs.
-fn is_kept_by_greater(moment: &Moment<'_>, starts: &[Option<usize>], job: usize, worker: usize) -> bool {
-    let greater = |call: &Call| starts[..job].iter().flatten().filter(|start| call.workers.contains(start)).count();
-    moment.calls.iter().any(|call| call.workers.contains(&worker) && greater(call) >= call.max)
 }
 
 #[test]
@@ -105,4 +115,32 @@ fn a_broken_promise_is_seen() {
     assert_eq!(judged(&in_a_call, &[(10, "A", "W1")]), "", "B and C wait, for the call has but one claim");
     let broken = judged(&in_a_call, &[(10, "B", "W2")]);
     assert_eq!(broken, "A waits @10000000 while W1 stays idle; C waits @10000000 while W1 stays idle");
+}
+
+#[test]
+fn a_reserve_and_a_share_are_no_broken_promise() {
+    use super::story::{farm, idle, submit};
+    use serde_json::json;
+
+    let start = |job: &str, worker: &str| Assignment { at: 0, job: job.into(), worker: worker.into(), attempt: 1 };
+    let judged = |farm: Value, starts: &[Assignment]| {
+        let of_project =
+            |id: &str, project: &str| json!({"at": 0, "submit": {"id": id, "builder": "b", "project": project}});
+        let jobs = [of_project("A", "one"), of_project("B", "one"), of_project("C", "two"), submit(0, "D", "d", 9)];
+        let events = [&jobs[..], &[idle(0, &["W1", "W2"])]].concat();
+        check(&json!({"farm": farm, "events": events, "until": 0}), starts).1.join("; ")
+    };
+    let mut reserved = farm(&["W1", "W2"]);
+    reserved["builders"] = json!([{"match": "^b", "pool": "pool", "reserve": 1}, {"match": "^d", "pool": "pool"}]);
+    assert_eq!(judged(reserved.clone(), &[start("A", "W1"), start("D", "W2")]), "");
+    let broken = judged(reserved.clone(), &[start("D", "W2")]);
+    assert!(broken.starts_with("A waits @0 while W1 stays idle; A waits @0 while W2 goes to a lesser job"), "{broken}");
+    let idle = judged(reserved, &[start("A", "W1")]);
+    assert_eq!(idle, "D waits @0 while W2 stays idle");
+
+    let mut fair = farm(&["W1", "W2"]);
+    assert_eq!(judged(fair.clone(), &[start("A", "W1"), start("C", "W2")]), "B waits @0 while W2 goes to a lesser job");
+    fair["farm"]["fair_share_by"] = json!("project");
+    assert_eq!(judged(fair.clone(), &[start("A", "W1"), start("C", "W2")]), "");
+    assert_eq!(judged(fair, &[start("A", "W1"), start("B", "W2")]), "C waits @0 while W2 goes to a lesser job");
 }

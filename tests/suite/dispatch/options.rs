@@ -2,15 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::outcome::Outcome;
 use super::play::{play, play_by_command};
-use super::story::{finish, idle, submit};
+use super::story::{claim, finish, idle, submit, tell};
 
 const NOBODY: [&str; 0] = [];
-
-fn told(scenario: &Value) -> Outcome {
-    Outcome::read(&play(scenario).unwrap())
-}
 
 /// Workers `a…` are in-house, `s…` spot; a rule for each of these builders, with its options.
 fn farm(farm: Value, workers: &[&str], rules: &[(&str, Value)]) -> Value {
@@ -36,7 +31,7 @@ fn plain() -> Value {
 
 #[test]
 fn case_6_a_reserve_is_kept_for_more_of_the_same() {
-    let outcome = told(&json!({
+    let outcome = tell(&json!({
         "farm": farm(plain(), &["W1", "W2", "W3"], &[("i", json!({"reserve": 1})), ("d", plain())]),
         "events": [
             submit(0, "I", "i", 5), submit(0, "D", "d", 6),
@@ -59,7 +54,7 @@ fn case_7_the_project_with_the_fewest_running_jobs_goes_first() {
             })
             .collect();
         events.extend(workers.iter().zip(1..).map(|(worker, at)| idle(at, &[worker])));
-        told(&json!({"farm": farm(options, &workers, &[("b", plain())]), "events": events, "until": 100}))
+        tell(&json!({"farm": farm(options, &workers, &[("b", plain())]), "events": events, "until": 100}))
     };
     let fair = story(json!({"fair_share_by": "project"}));
     assert_eq!(fair.starts(), ["1→W1 @1", "4→W2 @2", "6→W3 @3", "2→W4 @4", "5→W5 @5", "3→W6 @6"]);
@@ -70,7 +65,7 @@ fn case_7_the_project_with_the_fewest_running_jobs_goes_first() {
 #[test]
 fn a_share_counts_what_starts_in_the_same_decision_and_ends_with_the_run() {
     let job = |id: &str, project: &str| json!({"at": 0, "submit": {"id": id, "builder": "b", "project": project}});
-    let outcome = told(&json!({
+    let outcome = tell(&json!({
         "farm": farm(json!({"fair_share_by": "project"}), &["W1", "W2", "W3"], &[("b", plain())]),
         "events": [
             job("A1", "a"), job("A2", "a"), job("A3", "a"), job("B1", "b"), job("B2", "b"),
@@ -86,7 +81,7 @@ fn a_share_counts_what_starts_in_the_same_decision_and_ends_with_the_run() {
 #[test]
 fn case_14_a_dedicated_job_overflows_at_the_very_moment() {
     let story = |rule: Value, until: i64| {
-        told(&json!({
+        tell(&json!({
             "farm": farm(plain(), &["W1", "W2"], &[("c", rule)]),
             "allocations": {"c": ["W1"]},
             "events": [submit(0, "C", "c", 5), idle(0, &["W2"])],
@@ -102,7 +97,7 @@ fn case_14_a_dedicated_job_overflows_at_the_very_moment() {
 
 #[test]
 fn an_old_job_overflows_at_once_and_a_builder_without_workers_never_needs_to() {
-    let outcome = told(&json!({
+    let outcome = tell(&json!({
         "farm": farm(json!({"overflow_after": "10m"}), &["W1", "W2", "W3"], &[("c", plain()), ("d", plain())]),
         "allocations": {"c": ["W1"]},
         "events": [
@@ -116,7 +111,7 @@ fn an_old_job_overflows_at_once_and_a_builder_without_workers_never_needs_to() {
 
 #[test]
 fn a_job_that_is_put_back_has_waited_all_along() {
-    let outcome = told(&json!({
+    let outcome = tell(&json!({
         "farm": farm(json!({"overflow_after": 100}), &["W1", "W2"], &[("c", plain())]),
         "allocations": {"c": ["W1"]},
         "events": [
@@ -131,7 +126,7 @@ fn a_job_that_is_put_back_has_waited_all_along() {
 #[test]
 fn a_rested_worker_is_lent_to_builders_that_have_none() {
     let story = |rule: Value, allocations: Value| {
-        told(&json!({
+        tell(&json!({
             "farm": farm(plain(), &["W1"], &[("c", rule), ("d", json!({"overflow_after": 0})), ("e", plain())]),
             "allocations": allocations,
             "events": [
@@ -150,7 +145,7 @@ fn a_rested_worker_is_lent_to_builders_that_have_none() {
     let mut elsewhere =
         farm(plain(), &["W1", "W2"], &[("c", json!({"lend_after": 100})), ("d", json!({"overflow_after": 0}))]);
     elsewhere["farm"]["name"] = json!("never both");
-    let outcome = told(&json!({
+    let outcome = tell(&json!({
         "farm": elsewhere,
         "allocations": {"c": ["W1"], "d": ["W2"]},
         "events": [idle(0, &["W1"]), submit(5, "D", "d", 1)],
@@ -160,9 +155,24 @@ fn a_rested_worker_is_lent_to_builders_that_have_none() {
 }
 
 #[test]
+fn a_worker_that_comes_back_rested_is_lent_at_once() {
+    let outcome = tell(&json!({
+        "farm": farm(plain(), &["W1"], &[("c", json!({"lend_after": 100})), ("e", plain())]),
+        "allocations": {"c": ["W1"]},
+        "events": [
+            idle(0, &["W1"]), {"at": 10, "lost": ["W1"]}, submit(20, "E", "e", 1),
+            claim(150, &["W1"], json!({"wait": 0})),
+        ],
+        "until": 1_000,
+    }));
+    assert_eq!(outcome.starts(), ["E→W1 @150"]);
+    assert_eq!(outcome.decisions, 4);
+}
+
+#[test]
 fn a_worker_of_two_builders_is_lent_when_both_lend_it() {
     let story = |other: Value| {
-        told(&json!({
+        tell(&json!({
             "farm": farm(plain(), &["W1"], &[("c1", json!({"lend_after": 100})), ("c2", other), ("e", plain())]),
             "allocations": {"c1": ["W1"], "c2": ["W1"]},
             "events": [idle(0, &["W1"]), submit(5, "E", "e", 2)],
@@ -176,7 +186,7 @@ fn a_worker_of_two_builders_is_lent_when_both_lend_it() {
 #[test]
 fn the_preferred_class_goes_before_the_warmest() {
     let story = |options: Value| {
-        told(&json!({
+        tell(&json!({
             "farm": farm(options, &["a1", "s1", "s2"], &[("b", plain())]),
             "history": [
                 {"builder": "b", "worker": "a1", "finished_at": -10, "result": "success"},
@@ -195,7 +205,7 @@ fn the_preferred_class_goes_before_the_warmest() {
 fn a_young_job_waits_for_the_first_class_if_its_set_has_any() {
     let options = json!({"prefer": ["inhouse", "spot"], "inhouse_wait": 60});
     let story = |workers: &[&str], events: Value| {
-        told(&json!({"farm": farm(options.clone(), workers, &[("b", plain())]), "events": events, "until": 1_000}))
+        tell(&json!({"farm": farm(options.clone(), workers, &[("b", plain())]), "events": events, "until": 1_000}))
     };
     let late = story(&["a1", "s1"], json!([idle(0, &["s1"]), submit(10, "A", "b", 1)]));
     assert_eq!(late.starts(), ["A→s1 @70"]);
@@ -211,7 +221,7 @@ fn a_young_job_waits_for_the_first_class_if_its_set_has_any() {
 fn overflow_and_in_house_wait_are_stages_of_one_wait() {
     let options = json!({"prefer": ["inhouse"], "inhouse_wait": 100, "overflow_after": 50});
     let story = |events: Value| {
-        told(&json!({
+        tell(&json!({
             "farm": farm(options.clone(), &["s1", "a2", "s2"], &[("c", plain())]),
             "allocations": {"c": ["s1"]},
             "events": events,
@@ -235,18 +245,18 @@ fn case_17_an_allocation_whose_workers_are_gone_is_held_or_taken_back() {
         })
     };
     for hold in [plain(), json!({"on_empty_set": "hold"})] {
-        let outcome = told(&story(hold));
+        let outcome = tell(&story(hold));
         assert_eq!((outcome.starts().len(), outcome.pending), (0, vec!["C".to_owned()]));
     }
     let pool = story(json!({"on_empty_set": "pool"}));
-    assert_eq!(told(&pool).starts(), ["C→W2 @0"]);
+    assert_eq!(tell(&pool).starts(), ["C→W2 @0"]);
     let events = play_by_command(&pool).unwrap()["events"].to_string();
     assert!(events.contains("every worker of c is gone: the pool's common workers take over"), "{events}");
 }
 
 #[test]
 fn lease_attempts_and_quarantine_are_as_long_as_is_said() {
-    let outcome = told(&json!({
+    let outcome = tell(&json!({
         "farm": farm(json!({"lease": 60}), &["W1"], &[("b", json!({"lease": 5, "max_attempts": 2}))]),
         "events": [
             submit(0, "A", "b", 1), idle(10, &["W1"]), {"at": 20, "lost": ["W1"]}, idle(30, &["W1"]),
@@ -256,7 +266,7 @@ fn lease_attempts_and_quarantine_are_as_long_as_is_said() {
     }));
     assert_eq!(outcome.starts(), ["A→W1 @10", "A→W1 @30, attempt 2"]);
     assert_eq!(outcome.pending, NOBODY, "given up after two attempts");
-    let outcome = told(&json!({
+    let outcome = tell(&json!({
         "farm": farm(json!({"quarantine_after": 1}), &["W1"], &[("b", plain())]),
         "events": [submit(0, "A", "b", 1), idle(10, &["W1"]), finish(20, "W1", "exception")],
         "until": 1_000,
@@ -265,12 +275,28 @@ fn lease_attempts_and_quarantine_are_as_long_as_is_said() {
 }
 
 #[test]
+fn the_first_quarantine_of_a_row_is_the_short_one_whoever_allows_how_many() {
+    let rules = [("b", json!({"quarantine_after": 4, "max_attempts": 2})), ("c", json!({"quarantine_after": 1}))];
+    let outcome = tell(&json!({
+        "farm": farm(plain(), &["W1"], &rules),
+        "events": [
+            submit(0, "A", "b", 1), submit(0, "B", "c", 2), idle(0, &["W1"]), finish(10, "W1", "exception"),
+            finish(20, "W1", "exception"), finish(30, "W1", "exception"), finish(50, "W1", "exception"),
+        ],
+        "until": 1_000,
+    }));
+    // The third exception in a row is the first that means a quarantine.
+    let attempts = ["A→W1 @0", "A→W1 @10, attempt 2", "B→W1 @20", "B→W1 @40, attempt 2", "B→W1 @70, attempt 3"];
+    assert_eq!(outcome.starts(), attempts);
+}
+
+#[test]
 fn the_narrower_place_wins() {
     let mut farm =
         farm(json!({"overflow_after": 10}), &["W1", "W2"], &[("c", json!({"overflow_after": 30})), ("d", plain())]);
     farm["pools"][0]["overflow_after"] = json!(20);
     let story = |builder: &str| {
-        told(&json!({
+        tell(&json!({
             "farm": farm, "allocations": {"c": ["W1"], "d": ["W1"]},
             "events": [submit(0, "J", builder, 5), idle(0, &["W2"])], "until": 100,
         }))

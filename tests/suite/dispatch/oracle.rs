@@ -37,12 +37,24 @@
 //!   takes a job when its quarantine ends. A quarantine outlives its worker, so
 //!   that it is not escaped by coming back: its end is a deadline all the same.
 //! - Success makes a worker warm for a builder at the moment it is reported.
+//! - What is lent is not in the worker set: in-house workers that are lent let no
+//!   job wait for them, though one that waits may use them. Drained workers let
+//!   it wait, as all that are registered.
+//! - A worker's rest goes on whoever it is dedicated to, and whether it is drained,
+//!   lost or offered; what ran before the scenario is no run of it.
+//! - Jobs without a project are all of one. A project's running jobs count
+//!   whatever their pool, class and priority.
+//! - Where builders allow different numbers of exceptions, the first quarantine
+//!   of a row is the short one all the same.
+//! - An allocation goes with its last worker even if the same moment brings a
+//!   new one, which then counts.
 //! - Ids are counted up: among equal jobs the one submitted first goes first.
 
 use serde_json::Value;
 
+use super::moment::Moment;
 use super::outcome::{Outcome, micros};
-use super::world::{Moment, World};
+use super::world::World;
 
 /// What must come of the scenario.
 pub fn play(scenario: &Value) -> Outcome {

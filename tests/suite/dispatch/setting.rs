@@ -3,21 +3,34 @@
 use serde_json::{Map, Value};
 
 use super::outcome::{Micros, micros, text};
+use super::terms::Terms;
 
 pub struct Setting {
-    /// Name, pool and attributes.
-    pub workers: Vec<(String, String, Map<String, Value>)>,
+    pub workers: Vec<Listed>,
     rules: Vec<Rule>,
     /// Name and priority.
     branches: Vec<(String, i64)>,
     default_priority: i64,
     ageing: Micros,
+    /// Projects share the workers.
+    pub fair: bool,
+}
+
+/// A worker as the farm file has it.
+#[derive(Clone)]
+pub struct Listed {
+    pub name: String,
+    pub pool: String,
+    /// Of workers: `inhouse`, `spot` or `ondemand`.
+    pub class: String,
+    pub attributes: Map<String, Value>,
 }
 
 pub struct Rule {
     pattern: String,
     pub pool: String,
     pub requires: Map<String, Value>,
+    pub terms: Terms,
     class: Class,
 }
 
@@ -34,6 +47,7 @@ pub struct Job {
     pub builder: String,
     pub class: Class,
     pub priority: i64,
+    pub project: Option<String>,
     pub submitted_at: Micros,
     pub service: Option<Micros>,
     /// Counted up as jobs are submitted.
@@ -45,27 +59,47 @@ pub struct Job {
 impl Setting {
     pub fn new(farm: &Value) -> Self {
         let list = |key: &str| farm[key].as_array().into_iter().flatten();
-        let mut workers: Vec<(String, String, Map<String, Value>)> = Vec::new();
+        let pool = |name: &Value| list("pools").find(|pool| pool["name"] == *name).unwrap();
+        let mut workers: Vec<Listed> = Vec::new();
+        let class = |worker: &Value, pool: &Value| {
+            let class = worker.get("class").or(pool.get("class"));
+            class.map_or_else(|| "inhouse".to_owned(), text)
+        };
         for pool in list("pools") {
             let names = pool["workers"].as_array().into_iter().flatten();
-            workers.extend(names.map(|name| (text(name), text(&pool["name"]), Map::new())));
+            workers.extend(names.map(|name| Listed {
+                name: text(name),
+                pool: text(&pool["name"]),
+                class: class(name, pool),
+                attributes: Map::new(),
+            }));
         }
         for worker in list("workers") {
-            workers.retain(|(name, ..)| worker["name"] != name.as_str());
-            workers.push((text(&worker["name"]), text(&worker["pool"]), table(&worker["attributes"])));
+            workers.retain(|listed| worker["name"] != listed.name.as_str());
+            workers.push(Listed {
+                name: text(&worker["name"]),
+                pool: text(&worker["pool"]),
+                class: class(worker, pool(&worker["pool"])),
+                attributes: table(&worker["attributes"]),
+            });
         }
+        let rule = |rule: &Value| Rule::new(rule, Terms::new([rule, pool(&rule["pool"]), &farm["farm"]]));
         Self {
             workers,
-            rules: list("builders").map(Rule::new).collect(),
+            rules: list("builders").map(rule).collect(),
             branches: list("branches").map(|branch| (text(&branch["name"]), whole(&branch["priority"]))).collect(),
             default_priority: farm["farm"].get("default_priority").map_or(5, whole),
             ageing: farm["farm"].get("ageing_seconds_per_priority").map_or(0, micros),
+            fair: farm["farm"].get("fair_share_by").is_some_and(|key| key == "project"),
         }
     }
 
-    /// The first rule whose pattern the builder's name begins with.
+    /// The first rule whose pattern fits the builder's name.
     pub fn rule(&self, builder: &str) -> &Rule {
-        let rule = self.rules.iter().find(|rule| builder.starts_with(&rule.pattern));
+        let rule = self.rules.iter().find(|rule| match rule.pattern.strip_suffix('$') {
+            Some(whole) => builder == whole,
+            None => builder.starts_with(&rule.pattern),
+        });
         rule.unwrap_or_else(|| panic!("no rule for {builder}"))
     }
 
@@ -85,6 +119,7 @@ impl Setting {
             class,
             priority: submitted.get("priority").map_or_else(|| self.priority(branch.as_deref(), &builder), whole),
             submitted_at: submitted.get("submitted_at").map_or(now, micros),
+            project: submitted.get("project").map(text),
             service: submitted.get("service").map(micros),
             builder,
             number,
@@ -101,15 +136,17 @@ impl Setting {
 }
 
 impl Rule {
-    /// The oracle knows one kind of pattern, `^text`.
-    fn new(rule: &Value) -> Self {
+    /// The oracle knows two kinds of pattern, `^text` and `^text$`.
+    fn new(rule: &Value, terms: Terms) -> Self {
         let pattern = text(&rule["match"]);
         let pattern = pattern.strip_prefix('^').unwrap_or_else(|| panic!("not ^text: {pattern}"));
-        assert!(pattern.chars().all(|sign| sign.is_alphanumeric() || sign == '-'), "not ^text: ^{pattern}");
+        let text_alone = pattern.strip_suffix('$').unwrap_or(pattern);
+        assert!(text_alone.chars().all(|sign| sign.is_alphanumeric() || sign == '-'), "not ^text: ^{pattern}");
         Self {
             pattern: pattern.to_owned(),
             pool: text(&rule["pool"]),
             requires: table(&rule["requires"]),
+            terms,
             class: rule.get("class").map_or(Class::Normal, Class::read),
         }
     }

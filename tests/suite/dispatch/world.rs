@@ -1,50 +1,50 @@
 //! The state of a scenario as the oracle keeps it: who does what, and what every event and deadline changes.
 
-use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::law;
+use super::moment::Moment;
 use super::outcome::{Assignment, Micros, micros, text};
-use super::setting::{Job, Setting};
+use super::setting::{Job, Listed, Setting};
+use super::terms::Terms;
 
 const SECOND: Micros = 1_000_000;
-const LEASE: Micros = 60 * SECOND;
-const MAX_ATTEMPTS: u64 = 5;
-const QUARANTINE_AFTER: u32 = 3;
 const FIRST_QUARANTINE: Micros = 10 * SECOND;
 const LONGEST_QUARANTINE: Micros = 3_600 * SECOND;
 
 pub struct World {
-    now: Micros,
-    setting: Setting,
-    workers: BTreeMap<String, Worker>,
+    pub(super) now: Micros,
+    pub(super) setting: Setting,
+    pub(super) workers: BTreeMap<String, Worker>,
     /// Builder → its workers.
     allocation: BTreeMap<String, Vec<String>>,
     /// Worker → the end of its quarantine.
     quarantines: BTreeMap<String, Micros>,
-    pending: Vec<Job>,
+    pub(super) pending: Vec<Job>,
     submitted: usize,
     /// Those that are open, by number.
-    calls: BTreeMap<usize, Call>,
+    pub(super) calls: BTreeMap<usize, Call>,
     made_calls: usize,
     /// Builder → worker → its latest success.
     successes: BTreeMap<String, BTreeMap<String, Micros>>,
 }
 
-struct Worker {
-    pool: String,
-    attributes: Map<String, Value>,
-    doing: Doing,
+pub(super) struct Worker {
+    pub(super) listed: Listed,
+    pub(super) doing: Doing,
+    /// Since its last run ended, or without one, since it was first offered.
+    rests_since: Option<Micros>,
     drained: bool,
     /// It is gone when the next decision is made.
     removed: bool,
     exceptions_in_a_row: u32,
+    /// Those that this row has brought.
+    quarantines: u32,
 }
 
-enum Doing {
+pub(super) enum Doing {
     /// Busy with something else, or gone for now.
     Away,
     /// Offered by itself for ever, or by an open call.
@@ -53,71 +53,32 @@ enum Doing {
 }
 
 /// A claim call.
-struct Call {
+pub(super) struct Call {
     /// The most claims that answer it.
-    max: usize,
+    pub(super) max: usize,
     ends: Option<Micros>,
 }
 
-struct Run {
-    job: Job,
+pub(super) struct Run {
+    pub(super) job: Job,
     service_ends: Option<Micros>,
     lease_ends: Option<Micros>,
-}
-
-/// What there is to decide about.
-pub struct Moment<'w> {
-    world: &'w World,
-    pub at: Micros,
-    /// In key order.
-    pub waiting: Vec<Waiting<'w>>,
-    /// The workers that may start a job now, by name.
-    pub idle: Vec<&'w str>,
-    /// Those that offer some of the idle workers, as places in `idle`.
-    pub calls: Vec<law::Call>,
-}
-
-pub struct Waiting<'w> {
-    pub job: &'w Job,
-    /// The idle workers that it may use, the best first, as places in [`Moment::idle`].
-    pub wishes: Vec<usize>,
-}
-
-impl<'w> Moment<'w> {
-    /// The job's worker set, by name, whatever the workers do.
-    pub fn worker_set(&self, job: &Job) -> Vec<&'w str> {
-        let workers = self.world.workers.iter();
-        workers.filter(|(name, worker)| self.world.suits(job, name, worker)).map(|(name, _)| name.as_str()).collect()
-    }
-
-    /// What the law says.
-    pub fn decide(&self) -> Vec<Option<usize>> {
-        law::decide(&self.wishes(), &self.calls)
-    }
-
-    /// What would be if no call had a limit.
-    pub fn decide_without_limits(&self) -> Vec<Option<usize>> {
-        law::decide(&self.wishes(), &[])
-    }
-
-    fn wishes(&self) -> Vec<Vec<usize>> {
-        self.waiting.iter().map(|waiting| waiting.wishes.clone()).collect()
-    }
 }
 
 impl World {
     pub fn new(scenario: &Value) -> Self {
         let setting = Setting::new(&scenario["farm"]);
-        let workers = setting.workers.iter().map(|(name, pool, attributes)| {
+        let workers = setting.workers.iter().map(|listed| {
             let worker = Worker {
-                pool: pool.clone(),
-                attributes: attributes.clone(),
+                listed: listed.clone(),
                 doing: Doing::Away,
+                rests_since: None,
                 drained: false,
                 removed: false,
                 exceptions_in_a_row: 0,
+                quarantines: 0,
             };
-            (name.clone(), worker)
+            (listed.name.clone(), worker)
         });
         let workers = workers.collect();
         let mut successes: BTreeMap<_, BTreeMap<_, _>> = BTreeMap::new();
@@ -141,14 +102,36 @@ impl World {
         }
     }
 
-    /// When something is due: the end of a service, of a lease, of a quarantine or of a call.
+    /// When something is due: the end of a service, of a lease, of a quarantine
+    /// or of a call; a job that may use other workers from then on; an idle
+    /// worker that is lent from then on.
     pub fn deadlines(&self) -> impl Iterator<Item = Micros> {
         let runs = self.workers.values().flat_map(|worker| match &worker.doing {
             Doing::Running(run) => [run.service_ends, run.lease_ends],
             Doing::Away | Doing::Idle(_) => [None, None],
         });
         let calls = self.calls.values().filter_map(|call| call.ends);
-        runs.flatten().chain(self.quarantines.values().copied()).chain(calls)
+        let ages = self.pending.iter().flat_map(|job| self.changes_of_set(job));
+        let lent =
+            self.idle().filter_map(|(name, worker)| self.lent_from(name, worker)).filter(|from| *from > self.now);
+        runs.flatten().chain(self.quarantines.values().copied()).chain(calls).chain(ages).chain(lent)
+    }
+
+    /// The workers that may start a job now.
+    pub(super) fn idle(&self) -> impl Iterator<Item = (&String, &Worker)> {
+        self.workers.iter().filter(|(name, worker)| self.may_start(name, worker))
+    }
+
+    fn may_start(&self, name: &str, worker: &Worker) -> bool {
+        matches!(worker.doing, Doing::Idle(_)) && !worker.drained && !self.quarantines.contains_key(name)
+    }
+
+    /// When the job's age will let it use other workers than before.
+    fn changes_of_set(&self, job: &Job) -> Vec<Micros> {
+        let Terms { overflow_after, inhouse_wait, .. } = self.terms(&job.builder);
+        let moments = overflow_after.iter().chain([inhouse_wait]).map(|span| job.submitted_at + span);
+        let changes = |at: &Micros| *at > self.now && self.worker_set(job, at - 1) != self.worker_set(job, *at);
+        moments.filter(changes).collect()
     }
 
     /// It is `now`; what is due happens.
@@ -186,9 +169,7 @@ impl World {
             "claim" => self.call(value),
             "allocate" => self.allocation = allocation(value),
             "finish" => self.finish(&text(&value["worker"]), &text(&value["result"])),
-            "remove" => names().for_each(|worker| {
-                self.workers.entry(worker).and_modify(|worker| worker.removed = true);
-            }),
+            "remove" => names().for_each(|worker| self.remove(&worker)),
             "lost" => names().for_each(|worker| self.lose(&worker)),
             "drain" => names().for_each(|worker| {
                 self.workers.entry(worker).and_modify(|worker| worker.drained = true);
@@ -203,6 +184,21 @@ impl World {
         self.submitted += 1;
     }
 
+    fn remove(&mut self, name: &str) {
+        if !self.is_here(name) {
+            return;
+        }
+        self.workers.entry(name.to_owned()).and_modify(|worker| worker.removed = true);
+        let emptied = |builder: &str, list: &[String]| {
+            self.terms(builder).pool_takes_over
+                && list.iter().any(|listed| listed == name)
+                && !list.iter().any(|listed| self.is_here(listed))
+        };
+        let gone = self.allocation.iter().filter(|(builder, list)| emptied(builder, list));
+        let gone: Vec<String> = gone.map(|(builder, _)| builder.clone()).collect();
+        gone.iter().for_each(|builder| drop(self.allocation.remove(builder)));
+    }
+
     fn is_here(&self, worker: &str) -> bool {
         self.workers.get(worker).is_some_and(|worker| !worker.removed)
     }
@@ -213,7 +209,11 @@ impl World {
         }
         match self.end_run(name, Doing::Idle(call)) {
             Some(run) => self.put_back(run.job),
-            None => self.workers.get_mut(name).unwrap().doing = Doing::Idle(call),
+            None => {
+                let worker = self.workers.get_mut(name).unwrap();
+                worker.doing = Doing::Idle(call);
+                worker.rests_since.get_or_insert(self.now);
+            }
         }
     }
 
@@ -257,7 +257,7 @@ impl World {
         match &mut worker.doing {
             Doing::Running(run) => {
                 run.service_ends = None;
-                run.lease_ends = Some(self.now + LEASE);
+                run.lease_ends = Some(self.now + self.setting.rule(&run.job.builder).terms.lease);
             }
             Doing::Idle(_) | Doing::Away => worker.doing = Doing::Away,
         }
@@ -265,11 +265,14 @@ impl World {
 
     /// The worker's run, if it has one, after which it is `then`.
     fn end_run(&mut self, worker: &str, then: Doing) -> Option<Run> {
-        let doing = &mut self.workers.get_mut(worker)?.doing;
-        match mem::replace(doing, then) {
-            Doing::Running(run) => Some(run),
+        let worker = self.workers.get_mut(worker)?;
+        match mem::replace(&mut worker.doing, then) {
+            Doing::Running(run) => {
+                worker.rests_since = Some(self.now);
+                Some(run)
+            }
             other => {
-                *doing = other;
+                worker.doing = other;
                 None
             }
         }
@@ -277,16 +280,18 @@ impl World {
 
     fn finish(&mut self, name: &str, result: &str) {
         let Some(Run { job, .. }) = self.end_run(name, Doing::Idle(None)) else { return };
+        let quarantine_after = self.terms(&job.builder).quarantine_after;
         let worker = self.workers.get_mut(name).unwrap();
         match result {
             "exception" => {
                 worker.exceptions_in_a_row += 1;
-                if let Some(more) = worker.exceptions_in_a_row.checked_sub(QUARANTINE_AFTER) {
-                    let doubled = FIRST_QUARANTINE << more.min(20);
+                if worker.exceptions_in_a_row >= quarantine_after {
+                    let doubled = FIRST_QUARANTINE << worker.quarantines.min(20);
                     self.quarantines.insert(name.to_owned(), self.now + doubled.min(LONGEST_QUARANTINE));
+                    worker.quarantines += 1;
                 }
             }
-            "success" | "failure" => worker.exceptions_in_a_row = 0,
+            "success" | "failure" => (worker.exceptions_in_a_row, worker.quarantines) = (0, 0),
             "retry" | "cancelled" => {}
             other => panic!("no such result: {other}"),
         }
@@ -298,62 +303,64 @@ impl World {
     }
 
     fn put_back(&mut self, job: Job) {
-        if job.attempt < MAX_ATTEMPTS {
+        if job.attempt < self.terms(&job.builder).max_attempts {
             self.pending.push(Job { attempt: job.attempt + 1, ..job });
         }
     }
 
     fn cancel(&mut self, id: &str) {
         self.pending.retain(|job| job.id != id);
-        for worker in self.workers.values_mut() {
-            if matches!(&worker.doing, Doing::Running(run) if run.job.id == id) {
-                worker.doing = Doing::Away;
-            }
-        }
-    }
-
-    pub fn moment(&self) -> Moment<'_> {
-        let may_start = |name: &String, worker: &Worker| {
-            matches!(worker.doing, Doing::Idle(_)) && !worker.drained && !self.quarantines.contains_key(name)
-        };
-        let idle = || self.workers.iter().filter(|(name, worker)| may_start(name, worker));
-        let mut jobs: Vec<&Job> = self.pending.iter().collect();
-        jobs.sort_by_key(|job| self.setting.key(job));
-        let waiting = jobs.into_iter().map(|job| {
-            let usable = idle().enumerate().filter(|(_, (name, worker))| self.suits(job, name, worker));
-            let mut wishes: Vec<_> =
-                usable.map(|(at, (name, _))| (Reverse(self.latest_success(&job.builder, name)), name, at)).collect();
-            wishes.sort();
-            Waiting { job, wishes: wishes.into_iter().map(|(_, _, at)| at).collect() }
-        });
-        let calls = self.calls.iter().map(|(number, call)| {
-            let offers = |worker: &Worker| matches!(worker.doing, Doing::Idle(Some(of)) if of == *number);
-            let workers = idle().enumerate().filter(|(_, (_, worker))| offers(worker)).map(|(at, _)| at);
-            law::Call { workers: workers.collect(), max: call.max }
-        });
-        Moment {
-            world: self,
-            at: self.now,
-            waiting: waiting.collect(),
-            idle: idle().map(|(name, _)| name.as_str()).collect(),
-            calls: calls.collect(),
-        }
+        let runs = |worker: &Worker| matches!(&worker.doing, Doing::Running(run) if run.job.id == id);
+        let running = self.workers.iter().find(|(_, worker)| runs(worker)).map(|(name, _)| name.clone());
+        running.and_then(|name| self.end_run(&name, Doing::Away));
     }
 
     /// `None`, which is before any, if there was none.
-    fn latest_success(&self, builder: &str, worker: &str) -> Option<Micros> {
+    pub(super) fn latest_success(&self, builder: &str, worker: &str) -> Option<Micros> {
         self.successes.get(builder)?.get(worker).copied()
     }
 
-    /// Whether the worker is in the job's worker set: a dedicated one, or one
-    /// of the pool that nobody has; and with what the builder requires.
-    fn suits(&self, job: &Job, name: &str, worker: &Worker) -> bool {
+    pub(super) fn terms(&self, builder: &str) -> &Terms {
+        &self.setting.rule(builder).terms
+    }
+
+    /// The workers that the job may use at its age of then, whatever they do:
+    /// its worker set, and what is lent to it; of one class only while it waits
+    /// for that.
+    pub(super) fn worker_set(&self, job: &Job, at: Micros) -> Vec<&str> {
         let rule = self.setting.rule(&job.builder);
-        let in_set = match self.allocation.get(&job.builder) {
-            Some(list) => list.iter().any(|listed| listed == name),
-            None => worker.pool == rule.pool && !self.allocation.values().flatten().any(|listed| listed == name),
+        let waited = at - job.submitted_at;
+        let own = self.allocation.get(&job.builder);
+        let overflows = rule.terms.overflow_after.is_some_and(|span| waited >= span);
+        let is_member = |name: &String, worker: &Worker| {
+            own.is_some_and(|list| list.contains(name))
+                || (own.is_none() || overflows) && worker.listed.pool == rule.pool && !self.is_dedicated(name)
         };
-        in_set && rule.requires.iter().all(|(key, value)| worker.attributes.get(key) == Some(value))
+        let is_lent = |name: &str, worker: &Worker| {
+            let lent = self.lent_from(name, worker).is_some_and(|from| at >= from);
+            own.is_none() && worker.listed.pool == rule.pool && lent
+        };
+        let is_able =
+            |worker: &Worker| rule.requires.iter().all(|(key, value)| worker.listed.attributes.get(key) == Some(value));
+        let is_first = |worker: &Worker| rule.terms.preference(&worker.listed.class) == 0;
+        let able = || self.workers.iter().filter(|(_, worker)| is_able(worker));
+        let waits = waited < rule.terms.inhouse_wait
+            && able().any(|(name, worker)| is_first(worker) && is_member(name, worker));
+        let usable = able().filter(|(name, worker)| is_member(name, worker) || is_lent(name, worker));
+        usable.filter(|(_, worker)| !waits || is_first(worker)).map(|(name, _)| name.as_str()).collect()
+    }
+
+    fn is_dedicated(&self, worker: &str) -> bool {
+        self.allocation.values().flatten().any(|listed| listed == worker)
+    }
+
+    /// From when on a dedicated worker is lent if it stays idle: when all its builders lend it, after their
+    /// longest span.
+    fn lent_from(&self, name: &str, worker: &Worker) -> Option<Micros> {
+        let owners = self.allocation.iter().filter(|(_, list)| list.iter().any(|listed| listed == name));
+        let spans: Option<Vec<Micros>> = owners.map(|(builder, _)| self.terms(builder).lend_after).collect();
+        let rests_since = worker.rests_since.filter(|_| self.may_start(name, worker));
+        Some(rests_since? + spans?.into_iter().max()?)
     }
 
     /// What was removed goes, and gives its job back.

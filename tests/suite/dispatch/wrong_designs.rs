@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
+use super::moment::Moment;
 use super::oracle::play_by;
 use super::story::{farm, finish, idle, submit, tell};
-use super::world::Moment;
 
 type Starts = Vec<Option<usize>>;
 
