@@ -94,8 +94,20 @@ fn fleet_entry(event: &fleet::Event) -> AuditEntry {
             };
             worker_entry(action, name, author, reason, String::new())
         }
-        fleet::Event::Paused { what, author, reason, time: _ } => pause_entry("pause", what, author, reason),
-        fleet::Event::Resumed { what, author, reason } => pause_entry("resume", what, author, reason),
+        fleet::Event::Paused { what, author, reason, time: _ } => {
+            let action = match what {
+                Pausable::Pool(_) => "pool.pause",
+                Pausable::Builder(_) => "builder.pause",
+            };
+            pause_entry(action, what, author, reason)
+        }
+        fleet::Event::Resumed { what, author, reason } => {
+            let action = match what {
+                Pausable::Pool(_) => "pool.resume",
+                Pausable::Builder(_) => "builder.resume",
+            };
+            pause_entry(action, what, author, reason)
+        }
     }
 }
 

@@ -40,13 +40,13 @@ async fn set(
     others: &str,
     parse: impl Fn(&[u8]) -> Result<Pausable, BadName>,
 ) -> Result<HttpResponse, Problem> {
-    app.admit_write(request)?;
-    only_parameters(request, &["name"])?;
     let target = target::name_and_action(request).and_then(|(name, action)| Some((name, is_pause(&action)?)));
     let (name, pauses) = target.ok_or_else(|| {
         let detail = "what can be done to pools and builders is POST to their pause and resume";
         Problem::method_not_allowed(others, detail)
     })?;
+    app.admit_write(request)?;
+    only_parameters(request, &["name"])?;
     let parsed = read_json(body, app.max_body_bytes, reason::in_body).await?;
     let permit = app.authorize(request, Call::Pause)?;
     let (reason, author) = (parsed.into_inner()?, permit.author.clone());

@@ -36,7 +36,15 @@ fn nothing_of_a_paused_builder_or_pool_starts_until_it_is_resumed() {
     assert_eq!(set("/v1/pools/resume?name=mac", "")["paused"], json!(null));
     assert_eq!(id(&floor.claim_one("m2")["job"]), mac);
     let audit = floor.look("/v1/audit?limit=100").to_string();
-    for line in ["\"pause\"", "\"resume\"", "builder linux a", "pool mac", "broken since 4 am"] {
+    for line in [
+        "builder.pause",
+        "builder.resume",
+        "pool.pause",
+        "pool.resume",
+        "builder linux a",
+        "pool mac",
+        "broken since 4 am",
+    ] {
         assert!(audit.contains(line), "{line}: {audit}");
     }
 }
