@@ -15,6 +15,7 @@ mod credentials;
 mod diff;
 mod difference;
 mod exit;
+mod explain;
 mod export;
 mod follower;
 mod generations;
@@ -74,6 +75,7 @@ enum Command {
     Pause(pause::Pause),
     Resume(pause::Resume),
     Queue(queue::Queue),
+    Explain(explain::Explain),
     Job(job::Job),
     Token(token::Token),
     Audit(audit::Audit),
@@ -113,6 +115,7 @@ impl Cli {
             Command::Pause(pause) => pause.run(globals, out),
             Command::Resume(resume) => resume.run(globals, out),
             Command::Queue(queue) => queue.run(globals, out),
+            Command::Explain(explain) => explain.run(globals, out),
             Command::Job(job) => job.run(globals, out),
             Command::Token(token) => token.run(globals, out),
             Command::Audit(audit) => audit.run(globals, out),

@@ -45,6 +45,7 @@ pub fn read_scenario(source: &str) -> Result<Scenario, Faults> {
             allocations: root.optional("allocations", lists).unwrap_or_default(),
             history: root.tables("history", past),
             events: in_order(root.tables("events", event)),
+            explain: root.list("explain", text, str::to_owned).unwrap_or_default(),
             until: root.required("until", time, |_| Timestamp::default()),
         }
     });

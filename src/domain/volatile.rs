@@ -32,6 +32,14 @@ impl Volatile {
         Self { board: Board::of(&farm.fleet, &farm.jobs, now) }
     }
 
+    /// The same for one that decides nothing, but follows what was decided.
+    pub fn follow(&mut self, farm: &Farm, event: &Event) {
+        if let Event::Dispatcher(dispatcher::Event::Claimed { claims, .. }) = event {
+            self.board.take_started(&farm.jobs, claims);
+        }
+        self.note(farm, event);
+    }
+
     /// Notes what an event is about to change; call before it is applied.
     pub(super) fn note(&mut self, farm: &Farm, event: &Event) {
         match event {

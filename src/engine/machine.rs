@@ -29,6 +29,9 @@ pub trait Machine: Clone + Default + Serialize + DeserializeOwned + Send + Sync 
     /// Cannot fail.
     fn apply(&mut self, event: &Self::Event);
 
+    /// Notes in a volatile side that decides nothing what an event is about to change.
+    fn follow(&self, _volatile: &mut Self::Volatile, _event: &Self::Event) {}
+
     /// When something is due that no command brings.
     fn next_deadline(&self, _volatile: &Self::Volatile) -> Option<Timestamp> {
         None
@@ -86,6 +89,10 @@ impl Machine for Farm {
 
     fn apply(&mut self, event: &Event) {
         Farm::apply(self, event);
+    }
+
+    fn follow(&self, volatile: &mut Volatile, event: &Event) {
+        volatile.follow(self, event);
     }
 
     fn next_deadline(&self, volatile: &Volatile) -> Option<Timestamp> {

@@ -126,6 +126,20 @@ impl<M: Machine> Engine<M> {
         answer.await.map_err(|_| anyhow::anyhow!("the replica has stopped"))
     }
 
+    /// The same for a question about what follows from the state, too. It is asked
+    /// with a volatile side that decides nothing, and that only such questions change.
+    pub async fn ask_beside<T: Send + 'static>(
+        &self,
+        now: Timestamp,
+        question: impl FnOnce(&M, &mut M::Volatile) -> T + Send + 'static,
+    ) -> Result<T, Fault> {
+        let (reply, answer) = oneshot::channel();
+        let question = move |state: &M, volatile: &mut M::Volatile| drop(reply.send(question(state, volatile)));
+        let ask = Work::AskBeside(now, Box::new(question));
+        self.replica.send(ask).map_err(|_| anyhow::anyhow!("the replica has stopped"))?;
+        answer.await.map_err(|_| anyhow::anyhow!("the replica has stopped"))
+    }
+
     /// When something is due that no command brings, or sooner.
     pub fn deadline(&self) -> watch::Receiver<Option<Timestamp>> {
         self.deadline.clone()

@@ -10,14 +10,23 @@ use std::thread::{self, JoinHandle};
 use super::machine::Machine;
 use super::recovery::Recovered;
 use super::stats::Stats;
+use crate::domain::Timestamp;
 use crate::ports::{Fault, Snapshots};
 
 /// Records between two rounds of the journal's housekeeping.
 const TIDY_EVERY: u64 = 1000;
 
+/// A volatile side that nobody has asked for during so many events goes; the
+/// next question makes another.
+const FORGET_AFTER: usize = 1_000_000;
+
+/// A question about the state and the volatile side that follows it.
+type QuestionBeside<M> = Box<dyn FnOnce(&M, &mut <M as Machine>::Volatile) + Send>;
+
 pub(super) enum Work<M: Machine> {
     Applied { events: Vec<Arc<[M::Event]>>, seq: u64 },
     Ask(Box<dyn FnOnce(&M) + Send>),
+    AskBeside(Timestamp, QuestionBeside<M>),
     Stop,
 }
 
@@ -45,12 +54,13 @@ pub(super) fn spawn<M: Machine>(
     stats: Arc<Stats>,
 ) -> Result<JoinHandle<()>, Fault> {
     let seq = stats.last_seq.load(Ordering::Acquire);
-    let replica = Replica { state, seq, tidied: seq, plan, tidier, stats };
+    let replica = Replica { state, beside: None, seq, tidied: seq, plan, tidier, stats };
     Ok(thread::Builder::new().name("replica".into()).spawn(move || replica.run(queue))?)
 }
 
 struct Replica<M: Machine> {
     state: M,
+    beside: Option<Beside<M>>,
     /// Of the last record applied.
     seq: u64,
     /// Of the last record before the last housekeeping.
@@ -58,6 +68,13 @@ struct Replica<M: Machine> {
     plan: SnapshotPlan,
     tidier: Tidier,
     stats: Arc<Stats>,
+}
+
+/// A volatile side that follows the state. It takes memory and long to make, so it is made for the first who asks.
+struct Beside<M: Machine> {
+    volatile: M::Volatile,
+    /// Events since the last question.
+    noted: usize,
 }
 
 impl<M: Machine> Replica<M> {
@@ -69,6 +86,7 @@ impl<M: Machine> Replica<M> {
                 match work {
                     Work::Applied { events, seq } => self.apply(&events, seq),
                     Work::Ask(question) => self.answer(question),
+                    Work::AskBeside(now, question) => self.answer_beside(now, question),
                     Work::Stop => return self.snapshot_if_older_than(1),
                 }
                 next = queue.try_recv().ok();
@@ -84,8 +102,22 @@ impl<M: Machine> Replica<M> {
         }
     }
 
+    fn answer_beside(&mut self, now: Timestamp, question: QuestionBeside<M>) {
+        let kept = self.beside.take();
+        let mut volatile = kept.map_or_else(|| self.state.volatile(now), |beside| beside.volatile);
+        match panic::catch_unwind(AssertUnwindSafe(|| question(&self.state, &mut volatile))) {
+            Ok(()) => self.beside = Some(Beside { volatile, noted: 0 }),
+            Err(_) => tracing::error!("a question to the replica panicked; its last words are on stderr"),
+        }
+    }
+
     fn apply(&mut self, events: &[Arc<[M::Event]>], seq: u64) {
+        self.beside.take_if(|beside| beside.noted > FORGET_AFTER);
         for event in events.iter().flat_map(|events| events.iter()) {
+            if let Some(Beside { volatile, noted }) = &mut self.beside {
+                self.state.follow(volatile, event);
+                *noted += 1;
+            }
             self.state.apply(event);
         }
         self.seq = seq;

@@ -5,6 +5,7 @@ pub mod allocations;
 mod audit;
 mod auth;
 mod claims;
+mod explain;
 mod farm;
 mod guard;
 mod health;

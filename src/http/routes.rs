@@ -11,7 +11,9 @@ use super::allocations::{delta, events, history, import, reads, writes};
 use super::guard::guarded;
 use super::problem::Problem;
 use super::request_log::{logged, logged_quietly};
-use super::{audit, claims, farm, health, jobs, metrics, openapi, pauses, pools, prioritize, runs, tokens, workers};
+use super::{
+    audit, claims, explain, farm, health, jobs, metrics, openapi, pauses, pools, prioritize, runs, tokens, workers,
+};
 
 /// `methods`: those of every path, as [`openapi::methods`] gives them.
 pub fn configure(config: &mut web::ServiceConfig, methods: &BTreeMap<String, String>) {
@@ -65,6 +67,8 @@ pub fn configure(config: &mut web::ServiceConfig, methods: &BTreeMap<String, Str
             plain("/v1/jobs").route(guard(read().to(jobs::list))).route(guard_quietly(web::post().to(jobs::submit))),
         )
         .service(plain("/v1/jobs/requeue").route(guard(web::post().to(jobs::requeue))))
+        .service(below("/v1/jobs/{id}/explain").route(guard(read().to(explain::job))))
+        .service(plain("/v1/explain").route(guard(read().to(explain::one))))
         .service(below("/v1/jobs/{id}").route(guard(read().to(jobs::job))).route(guard(web::delete().to(jobs::cancel))))
         .service(plain("/v1/prioritize").route(guard_quietly(web::post().to(prioritize::prioritize))))
         .service(plain("/v1/claims").route(guard_quietly(web::post().to(claims::claim))))

@@ -50,6 +50,13 @@ pub struct NotKept {
 }
 
 impl Allocations {
+    /// These lists and nothing else, to try things on.
+    pub(in crate::domain) fn sketch(lists: &BTreeMap<BuilderName, WorkerList>) -> Self {
+        let mut allocations = Self::default();
+        lists.iter().for_each(|(builder, list)| allocations.link(builder, list));
+        allocations
+    }
+
     /// The generation in force.
     pub fn generation(&self) -> Generation {
         self.generation

@@ -56,6 +56,11 @@ impl Health {
         Some(Record { exceptions: exceptions + 1, quarantines: quarantines + 1, until: Some(now.after(span)) })
     }
 
+    /// Takes over what is known of a worker.
+    pub(super) fn take(&mut self, worker: &WorkerName, from: &Self) {
+        self.records.extend(from.records.get(worker).map(|record| (worker.clone(), *record)));
+    }
+
     pub(super) fn ran(&mut self, worker: &WorkerName, result: RunResult) {
         match result {
             RunResult::Exception => self.records.entry(worker.clone()).or_default().exceptions += 1,

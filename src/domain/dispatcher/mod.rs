@@ -9,12 +9,14 @@
 mod advice;
 mod board;
 mod claiming;
+pub mod explain;
 mod health;
 mod idempotency;
 mod job;
 mod key;
 mod leases;
 mod matching;
+mod pace;
 mod react;
 mod refusal;
 mod run;
@@ -29,13 +31,14 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 pub use advice::{Advice, advise};
-pub use board::{Board, Farm, Offer, OfferId};
+pub use board::{Board, Farm, Offer, OfferId, OpenOffer};
 pub use health::{Health, Record};
 pub use job::{
     JobId, JobSpec, MAX_INPUT_SETS, MAX_JOBS_PER_CALL, MAX_PAYLOAD_BYTES, MAX_PENDING_JOBS, MAX_PRIORITY,
     MAX_TEXT_BYTES, NewJob,
 };
 pub use key::{Ageing, Key};
+pub use pace::{Pace, Paces};
 pub use refusal::{BadJob, Refusal};
 pub use run::{Claim, ClaimId, Granted, Next, Run, RunResult, Running, Token};
 pub use state::{Job, Jobs};
@@ -72,6 +75,8 @@ pub enum Command {
     Remember { successes: Vec<(BuilderName, WorkerName, Timestamp)> },
     /// A deadline may have passed.
     Tick,
+    /// Which claim calls are open? Changes nothing.
+    Look,
 }
 
 /// Which jobs are meant; what is `None` does not matter.
@@ -147,6 +152,8 @@ pub enum Reply {
     Repeated(Vec<Granted>),
     /// When the lease ends without another heartbeat.
     Lease(Timestamp),
+    /// The claim calls that are open.
+    Offers(Vec<OpenOffer>),
     Nothing,
 }
 
@@ -190,6 +197,7 @@ pub(super) fn decide(
         }
         Command::Remember { successes } => Ok(events(vec![Event::Remembered { successes }])),
         Command::Tick => Ok(events(claiming::tick(fleet, jobs, board, now))),
+        Command::Look => Ok((Vec::new(), Reply::Offers(board.open_offers()))),
     }
 }
 

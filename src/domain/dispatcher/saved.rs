@@ -9,6 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::health::Health;
 use super::job::{JobId, JobSpec, is_default};
+use super::pace::Paces;
 use super::run::{Claim, ClaimId, Running};
 use super::state::{Job, Jobs};
 use super::warm::Warm;
@@ -28,6 +29,7 @@ struct Saved {
     claims: BTreeMap<ClaimId, Running>,
     warm: Warm,
     health: Health,
+    paces: Paces,
     submissions: Vec<SavedSubmission>,
     claim_calls: Vec<SavedClaimCall>,
 }
@@ -125,7 +127,7 @@ impl<I: Iterator<Item: Serialize>, F: Fn() -> I> Serialize for List<F> {
 impl Serialize for Jobs {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let texts = Texts::of(self);
-        let mut saved = to.serialize_struct("Jobs", 10)?;
+        let mut saved = to.serialize_struct("Jobs", 11)?;
         saved.serialize_field("last_job", &self.last_job)?;
         saved.serialize_field("last_claim", &self.last_claim)?;
         saved.serialize_field("builders", &List(|| texts.builders.iter()))?;
@@ -134,6 +136,7 @@ impl Serialize for Jobs {
         saved.serialize_field("claims", &self.claims().collect::<BTreeMap<_, _>>())?;
         saved.serialize_field("warm", &self.warm)?;
         saved.serialize_field("health", &self.health)?;
+        saved.serialize_field("paces", &self.paces)?;
         // The key of a job that is there stands with it.
         let key_of = |id: JobId, key| self.job(id).is_none().then_some(key);
         saved.serialize_field(
@@ -162,6 +165,7 @@ impl Saved {
             last_claim: self.last_claim,
             warm: self.warm,
             health: self.health,
+            paces: self.paces,
             ..Jobs::default()
         };
         for saved in self.jobs {

@@ -7,6 +7,7 @@ use super::Event;
 use super::health::Health;
 use super::idempotency::Keys;
 use super::job::{JobId, JobSpec};
+use super::pace::Paces;
 use super::run::{Claim, ClaimId, Granted, Next, Run, RunResult, Running};
 use super::warm::Warm;
 use crate::domain::names::{BuilderName, WorkerName};
@@ -29,6 +30,7 @@ pub struct Jobs {
     pub(super) busy: Table<WorkerName, ClaimId>,
     pub(super) warm: Warm,
     pub(super) health: Health,
+    pub(super) paces: Paces,
     pub(super) submissions: Keys<Arc<str>, JobId>,
     pub(super) claim_calls: Keys<ClaimKey, Arc<[Claim]>>,
 }
@@ -105,6 +107,10 @@ impl Jobs {
 
     pub fn health(&self) -> &Health {
         &self.health
+    }
+
+    pub fn paces(&self) -> &Paces {
+        &self.paces
     }
 
     /// The job that was submitted under this key within the last day.
@@ -196,6 +202,9 @@ impl Jobs {
         self.health.ran(&run.worker, run.result);
         if run.result == RunResult::Success {
             self.warm.succeeded(&run.builder, &run.worker, run.ended_at);
+        }
+        if matches!(run.result, RunResult::Success | RunResult::Failure) {
+            self.paces.ran(&run.builder, run.started_at, run.ended_at);
         }
         match run.next {
             Next::Waits => {

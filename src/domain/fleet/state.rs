@@ -86,6 +86,16 @@ struct Saved {
 }
 
 impl Fleet {
+    /// These workers under this definition, to try things on; no name is matched with its rules.
+    pub(in crate::domain) fn sketch(
+        definition: Definition,
+        workers: Table<WorkerName, Worker>,
+        duties: BTreeMap<WorkerName, Assigned>,
+        pauses: Pauses,
+    ) -> Self {
+        Self { definition, duties, pauses, workers, ..Self::default() }
+    }
+
     pub fn definition(&self) -> &Definition {
         &self.definition
     }

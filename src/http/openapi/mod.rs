@@ -2,6 +2,8 @@
 
 mod access;
 mod allocations;
+mod explain;
+mod explain_schemas;
 mod job_schemas;
 mod jobs;
 mod operating;
@@ -64,6 +66,7 @@ fn paths() -> Paths {
     let described = [
         allocations::operations(),
         jobs::operations(),
+        explain::operations(),
         workers::operations(),
         pauses::operations(),
         runs::operations(),
@@ -82,6 +85,7 @@ fn paths() -> Paths {
 fn components() -> Components {
     let mut schemas = schemas::Schemas::openapi();
     schemas.merge(job_schemas::Schemas::openapi());
+    schemas.merge(explain_schemas::Schemas::openapi());
     schemas.merge(problem_schemas::Schemas::openapi());
     schemas.merge(run_schemas::Schemas::openapi());
     let mut components = schemas.components.expect("there are schemas");

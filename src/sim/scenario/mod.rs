@@ -28,6 +28,8 @@ pub struct Scenario {
     pub events: Vec<(Timestamp, Happening)>,
     /// What happens then still counts.
     pub until: Timestamp,
+    /// Jobs that are to be explained then, if they wait.
+    pub explain: Vec<JobName>,
 }
 
 /// A run from before the scenario.

@@ -1,8 +1,11 @@
 //! What came of a scenario.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use super::JobName;
+use crate::domain::dispatcher::explain::Explained;
 use crate::domain::{Event, Timestamp, WorkerName};
 
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
@@ -13,6 +16,8 @@ pub struct Outcome {
     pub decisions: u64,
     /// The jobs that wait at the end, the most important first.
     pub pending: Vec<JobName>,
+    /// Why those of them wait that were asked for.
+    pub explain: BTreeMap<JobName, Explained>,
     /// All that happened, as it would be journalled, and what could not.
     pub events: Vec<Told>,
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use super::outcome::{Assigned, Outcome, Told, What};
 use super::{Happening, JobName, Scenario};
 use crate::domain::allocator::{self, Builders, Write, WriteCommand};
+use crate::domain::dispatcher::explain::{self, Scene, State};
 use crate::domain::dispatcher::{self, ClaimId, JobId, Offer, OfferId, Reply as DispatcherReply, RunResult, Token};
 use crate::domain::fleet::{self, Duty, Fleet};
 use crate::domain::{Author, Command, Done, Event, Farm, Reply, Timestamp, Volatile, WorkerName};
@@ -27,7 +28,7 @@ pub fn play(scenario: &Scenario) -> Outcome {
         }
         player.decide();
     }
-    player.end()
+    player.end(scenario)
 }
 
 struct Player {
@@ -288,7 +289,21 @@ impl Player {
         self.order(dispatcher::Command::Cancel { job, author: self.author.clone(), reason: None });
     }
 
-    fn end(mut self) -> Outcome {
+    /// Why a job waits.
+    fn explain(&mut self, name: &JobName) {
+        let Some(id) = self.ids.get(name) else {
+            return self.ignore(format!("there is no job {name:?} to explain"));
+        };
+        let offers = self.volatile.board.open_offers();
+        let called = |id: JobId| self.names[&id].clone();
+        let scene = Scene::new(self.farm.dispatched(), &self.volatile.board, &offers, self.now, &called);
+        let explained = explain::job(&scene, *id).filter(|explained| explained.state == State::Pending);
+        self.outcome.explain.extend(explained.map(|explained| (name.clone(), explained)));
+    }
+
+    fn end(mut self, scenario: &Scenario) -> Outcome {
+        self.now = scenario.until;
+        scenario.explain.iter().for_each(|name| self.explain(name));
         let order = dispatcher::Ageing::from(self.farm.fleet.definition().ageing_seconds_per_priority);
         let pending = self.farm.jobs.all().filter(|(_, job)| job.claim.is_none());
         let mut keys: Vec<_> = pending.map(|(id, job)| order.key(id, &job.spec)).collect();

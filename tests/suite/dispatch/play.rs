@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 /// were made of it; the error is what a user would read.
 pub fn play(scenario: &Value) -> Result<Value, String> {
     let scenario = config::read_scenario(&scenario.to_string()).map_err(|faults| faults.to_string())?;
-    let Outcome { assignments, decisions, pending, events: _ } = scenario::play(&scenario);
-    Ok(json!({"assignments": assignments, "decisions": decisions, "pending": pending}))
+    let Outcome { assignments, decisions, pending, explain, events: _ } = scenario::play(&scenario);
+    Ok(json!({"assignments": assignments, "decisions": decisions, "pending": pending, "explain": explain}))
 }
 
 /// The same by `jacuzzi simulate scenario`.

@@ -36,9 +36,9 @@ fn a_master_is_told_what_a_claim_call_would_have_got() {
             {"builder": "linux early", "worker": "w2"},
         ],
         "held": [
-            {"builder": "linux late", "reason": "the 1 idle workers of the pool that no builder has go to more important jobs"},
-            {"builder": "linux own", "reason": "the 1 idle workers of its allocation go to more important jobs"},
-            {"builder": "mac b", "reason": "the 1 idle workers of the pool that no builder has go to more important jobs"},
+            {"builder": "linux late", "reason": "the one idle worker of the pool that no builder has goes to a more important job"},
+            {"builder": "linux own", "reason": "the one idle worker of its allocation goes to a more important job"},
+            {"builder": "mac b", "reason": "the one idle worker of the pool that no builder has goes to a more important job"},
         ],
         "ignored": [],
     });
@@ -67,7 +67,7 @@ fn what_cannot_run_is_held_with_its_reason_and_never_given_to_others() {
         let entry = entries.iter().find(|entry| entry[key] == name).unwrap_or_else(|| panic!("{name}: {told}"));
         entry["reason"].as_str().unwrap().to_owned()
     };
-    assert_eq!(reason("held", "builder", "linux own"), "none of the 1 workers of its allocation is idle");
+    assert_eq!(reason("held", "builder", "linux own"), "the one worker of its allocation is not idle");
     let paused = reason("held", "builder", "mac a");
     assert!(paused.starts_with("pool mac is paused by ") && paused.ends_with(": no licences"), "{paused}");
     assert!(reason("held", "builder", "beos x").starts_with("no builder rule of the farm file matches it"));

@@ -5,6 +5,7 @@ mod bad_input;
 mod cancelling;
 mod claiming;
 mod command_line;
+mod explaining;
 mod fencing;
 pub mod floor;
 mod idempotency;

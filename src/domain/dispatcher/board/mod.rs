@@ -7,6 +7,7 @@
 mod assign;
 mod crowd;
 mod held;
+mod look;
 mod offers;
 mod queues;
 mod settle;
@@ -15,8 +16,13 @@ mod stages;
 mod waiting;
 
 pub(super) use assign::Assignment;
-pub use offers::{Offer, OfferId};
+pub(super) use held::{outlook, paused, shortage};
+pub(super) use look::{Waiting, stage_of};
+pub use offers::{Offer, OfferId, OpenOffer};
+pub(super) use queues::{Eligibility, Line};
 pub use settle::Farm;
+pub(super) use shares::Place;
+pub(super) use stages::{Commons, Stage, stages};
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -35,9 +41,8 @@ use crate::domain::table::Table;
 use crate::domain::time::Timestamp;
 use crowd::{Crowd, GroupId, Seat};
 use offers::Offers;
-use queues::{Line, QueueId, Queues};
+use queues::{QueueId, Queues};
 use shares::Shares;
-use stages::Stage;
 
 /// The dispatcher's volatile side.
 #[derive(Debug, Clone, Default)]

@@ -37,6 +37,15 @@ impl Offer {
     }
 }
 
+/// An open claim call, as others than the decision need it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OpenOffer {
+    /// Those that it still offers, each with the time since when it rests.
+    pub workers: Vec<(WorkerName, Option<Timestamp>)>,
+    /// The most claims that answer it.
+    pub max: usize,
+}
+
 /// The offers that have not been answered, by age.
 #[derive(Debug, Clone, Default)]
 pub struct Offers {
@@ -56,6 +65,19 @@ impl Board {
     pub fn offered_by(&self, worker: &WorkerName) -> Option<&Arc<str>> {
         let offer = self.seats.get(worker)?.offer?;
         self.offers.get(offer).map(|offer| &offer.session)
+    }
+
+    /// All open offers; a worker is in the newest that names it.
+    pub fn open_offers(&self) -> Vec<OpenOffer> {
+        let offered = |id: OfferId, worker: &WorkerName| {
+            let seat = self.seats.get(worker).filter(|seat| seat.offer == Some(id))?;
+            Some((worker.clone(), seat.rested_since))
+        };
+        let open = self.offers.open.iter().map(|(id, offer)| OpenOffer {
+            workers: offer.workers.iter().filter_map(|worker| offered(*id, worker)).collect(),
+            max: offer.max,
+        });
+        open.collect()
     }
 
     /// The open offer that the worker is in.

@@ -37,6 +37,11 @@ impl Line {
         self.jobs = keys.into_iter().collect();
     }
 
+    /// From the most important one.
+    pub fn jobs(&self) -> impl Iterator<Item = Key> {
+        self.jobs.iter().copied()
+    }
+
     pub fn holds(&self, key: &Key) -> bool {
         self.jobs.contains(key)
     }

@@ -135,7 +135,8 @@ impl Board {
     fn set_stages(&mut self, farm: Farm<'_>, commons: &mut Commons, at: usize, now: Timestamp) {
         let (name, builder) = self.builders.get_index(at).expect("the index of a builder");
         let (rule, options) = (&farm.fleet.definition().builders[builder.rule], &self.options[builder.rule]);
-        let stages = stages::stages(farm, commons, name, rule, options);
+        let is_paused = farm.fleet.pauses().of(name, &rule.pool).is_some();
+        let stages = if is_paused { Vec::new() } else { stages(farm, commons, name, rule, options) };
         if builder.stages.len() > 1 || stages.len() > 1 {
             self.sort_by_age(at, stages, now);
         } else {

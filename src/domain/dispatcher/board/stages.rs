@@ -21,7 +21,7 @@ pub struct Stage {
 #[derive(Default)]
 pub struct Commons(Option<BTreeSet<(PoolName, WorkerClass, Attributes)>>);
 
-/// The stages of a builder's jobs, the first of them from the start; none of a builder that is paused.
+/// The stages of a builder's jobs, the first of them from the start.
 pub fn stages(
     farm: Farm<'_>,
     commons: &mut Commons,
@@ -29,9 +29,6 @@ pub fn stages(
     rule: &BuilderRule,
     options: &Options,
 ) -> Vec<Stage> {
-    if farm.fleet.pauses().of(builder, &rule.pool).is_some() {
-        return Vec::new();
-    }
     let dedicated = farm.allocations.shared_workers_of(builder);
     let overflow = options.overflow_after.filter(|_| dedicated.is_some()).map(Duration::from);
     let first_class = options.prefer.as_deref().and_then(<[_]>::first);

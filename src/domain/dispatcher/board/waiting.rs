@@ -1,6 +1,7 @@
 //! What changes on the board as time passes: jobs that have waited long enough for the next stage, workers that are lent.
 
 use super::Board;
+use super::look::stage_of;
 use super::settle::Farm;
 use super::stages::Stage;
 use crate::domain::dispatcher::key::Key;
@@ -98,8 +99,7 @@ impl Board {
 
     /// The stage of its builder that a job is in by its age.
     pub(super) fn stage(&self, builder: usize, key: Key, now: Timestamp) -> usize {
-        let stages = &self.builders[builder].stages;
-        stages.iter().rposition(|stage| key.submitted_at().after(stage.from) <= now).unwrap_or(0)
+        stage_of(&self.builders[builder].stages, key, now)
     }
 
     /// When a job in this line moves on to the next stage.
