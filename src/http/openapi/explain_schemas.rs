@@ -34,7 +34,7 @@ pub struct ExplainedJob {
     start: Option<Estimate>,
     /// Null when it would take more steps than anybody would make.
     #[schema(required = true)]
-    change: Option<Change>,
+    change: Option<SmallestChange>,
 }
 
 #[derive(ToSchema)]
@@ -117,7 +117,7 @@ pub struct Estimate {
 /// What would start the job, all steps together, with one decision after them.
 #[derive(ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Change {
+pub struct SmallestChange {
     #[schema(min_items = 1)]
     steps: Vec<Step>,
     /// The same for a person.

@@ -83,12 +83,18 @@ fn paths() -> Paths {
 }
 
 fn components() -> Components {
-    let mut schemas = schemas::Schemas::openapi();
-    schemas.merge(job_schemas::Schemas::openapi());
-    schemas.merge(explain_schemas::Schemas::openapi());
-    schemas.merge(problem_schemas::Schemas::openapi());
-    schemas.merge(run_schemas::Schemas::openapi());
-    let mut components = schemas.components.expect("there are schemas");
+    let parts = [
+        schemas::Schemas::openapi(),
+        job_schemas::Schemas::openapi(),
+        explain_schemas::Schemas::openapi(),
+        problem_schemas::Schemas::openapi(),
+        run_schemas::Schemas::openapi(),
+    ];
+    let mut components = Components::new();
+    for (name, schema) in parts.into_iter().filter_map(|part| part.components).flat_map(|part| part.schemas) {
+        let other = components.schemas.insert(name.clone(), schema.clone());
+        assert!(other.is_none_or(|other| other == schema), "two schemas are called {name}");
+    }
     components.responses = operation::problems().map(|(name, response)| (name.to_owned(), response.into())).collect();
     let token = SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer));
     components.add_security_scheme(operation::TOKEN, token);

@@ -3,7 +3,7 @@
 //! After each decision no idle worker is of use to any pending job that is not
 //! held back. So a worker that is not an answer has a reason of its own, and
 //! the job's own wait has one more. What would help is not guessed: it is tried
-//! on a [sketch](sketch) of the farm, by the matcher that decides.
+//! on a sketch of the farm, by the matcher that decides.
 
 mod builder;
 mod change;

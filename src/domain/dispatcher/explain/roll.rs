@@ -18,7 +18,7 @@ pub struct Group {
     pub code: &'static str,
     pub reason: String,
     pub count: usize,
-    /// The first by name, at most [`NAMED`].
+    /// The first by name, at most 20.
     pub workers: Vec<Member>,
 }
 
